@@ -1,0 +1,215 @@
+//! What can stop a command, with the exit code and the `help:` line that belong to it.
+//!
+//! `Display` of an [`Error`] never repeats its source; whoever prints it walks the chain once.
+
+use std::path::PathBuf;
+
+/// A place in a text file, counted from one as editors count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+}
+
+/// Something that kept a command from doing what it was asked.
+///
+/// Problems in the user's world (a missing subnet, a foreign part) are not errors but findings.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file could not be read.
+    #[error("cannot read {}", path.display())]
+    ReadFile {
+        /// The file as the user named it.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A file or folder could not be written.
+    #[error("cannot write {}", path.display())]
+    WriteFile {
+        /// The file or folder as the user named it.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// Standard output could not be written.
+    #[error("cannot write to standard output")]
+    WriteOutput {
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// `eniplan.yaml` is not what the product understands.
+    #[error("{path}:{}:{}: {message}", position.line, position.column)]
+    Config {
+        /// The file as the user named it.
+        path: String,
+        /// Where in the file.
+        position: Position,
+        /// What is wrong there.
+        message: String,
+        /// The lines around it, with a marker.
+        snippet: String,
+        /// What to write instead.
+        help: String,
+    },
+    /// The inventory file is not JSON, or not an inventory.
+    #[error("{path}:{}:{}: not an inventory: {message}", position.line, position.column)]
+    Inventory {
+        /// The file as the user named it.
+        path: String,
+        /// Where in the file.
+        position: Position,
+        /// What is wrong there.
+        message: String,
+    },
+    /// The inventory, or an earlier `plan.json`, was written by another generation of the program.
+    #[error("{path}: schema version {found} is not one that this eniplan reads ({supported})")]
+    UnknownSchemaVersion {
+        /// The file as the user named it.
+        path: String,
+        /// The version in the file.
+        found: u64,
+        /// The versions that can be read, for people.
+        supported: String,
+    },
+    /// The inventory was read from another cluster than the one asked for.
+    #[error("{path} describes cluster `{found}`, not `{wanted}`")]
+    WrongCluster {
+        /// The inventory file.
+        path: String,
+        /// The cluster named on the command line or in `eniplan.yaml`.
+        wanted: String,
+        /// The cluster in the inventory.
+        found: String,
+    },
+    /// The cluster was to be read, but this build has no network code.
+    #[error("cannot read cluster `{cluster}`: built without live, pass --inventory")]
+    BuiltWithoutLive {
+        /// The cluster named on the command line.
+        cluster: String,
+    },
+    /// Neither an inventory nor a cluster was named.
+    #[error("nothing to work from: no inventory and no cluster was named")]
+    NoSource,
+    /// `--node-group` names a group that is not in the plan.
+    #[error("no node group `{name}` in the plan")]
+    NoSuchNodeGroup {
+        /// The name given.
+        name: String,
+        /// The groups that are there.
+        known: Vec<String>,
+    },
+    /// `--print` asked for something that this group or plan does not have.
+    #[error("there is no {what} to print for {subject}")]
+    NothingToPrint {
+        /// `user-data`, `eniconfigs` or `launch-template`.
+        what: String,
+        /// The group or the plan.
+        subject: String,
+        /// Why there is none.
+        because: String,
+    },
+    /// A template failed while it was filled in.
+    #[error("template {template} failed")]
+    Template {
+        /// The template's file name.
+        template: String,
+        /// What the template engine said.
+        #[source]
+        source: Box<handlebars::RenderError>,
+    },
+    /// Our own output, read back, does not say what the plan says.
+    #[error("rendered {what} does not say what the plan says: {reason}")]
+    RenderedInvalid {
+        /// The file that was rendered.
+        what: String,
+        /// The difference.
+        reason: String,
+    },
+    /// Something that must not be overwritten is already there.
+    #[error("{} is already there", path.display())]
+    AlreadyExists {
+        /// The file or folder.
+        path: PathBuf,
+        /// What to do about it.
+        help: String,
+    },
+    /// A value could not be turned into JSON or YAML; a defect of the program.
+    #[error("cannot serialise {what}")]
+    Serialise {
+        /// The value.
+        what: String,
+        /// What the serialiser said.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+impl Error {
+    /// What the reader can do about it: the text after `help:`, without a final period.
+    pub fn help(&self) -> String {
+        match self {
+            Self::ReadFile { path, .. } => format!("check that {} exists and that you may read it", path.display()),
+            Self::WriteFile { path, .. } => {
+                format!("check that the folder of {} exists, that you may write there and that the disk is not full", path.display())
+            }
+            Self::WriteOutput { .. } => "write to a file with `-o json > FILE`, or check the program that reads the output".into(),
+            Self::Config { help, .. } | Self::AlreadyExists { help, .. } => help.clone(),
+            Self::Inventory { .. } => {
+                "make the file anew with `eniplan inventory --cluster NAME`, or compare it with `eniplan schema inventory`".into()
+            }
+            Self::UnknownSchemaVersion { .. } => {
+                "make the file anew with this eniplan, or use the eniplan release that wrote it".into()
+            }
+            Self::WrongCluster { found, .. } => {
+                format!("pass the inventory of that cluster, or set metadata.name to `{found}` if this is the one you mean")
+            }
+            Self::BuiltWithoutLive { .. } => {
+                "pass --inventory FILE, or install a build with the feature `live`".into()
+            }
+            Self::NoSource => "pass --inventory FILE to work from a file, or --cluster NAME to read a cluster".into(),
+            Self::NoSuchNodeGroup { known, .. } if known.is_empty() => {
+                "the plan has no node groups; name them under spec.nodeGroups of eniplan.yaml".into()
+            }
+            Self::NoSuchNodeGroup { known, .. } => format!("the plan has: {}", known.join(", ")),
+            Self::NothingToPrint { because, .. } => because.clone(),
+            Self::Template { .. } | Self::RenderedInvalid { .. } | Self::Serialise { .. } => {
+                "this is a defect of eniplan; nothing was written; please report it with the inventory (`eniplan inventory --redact`)".into()
+            }
+        }
+    }
+}
+
+/// How the process ends. The numbers are part of the command line's contract (`docs/cli.md`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExitStatus {
+    /// Done.
+    Done,
+    /// Could not do it; an [`Error`] says why.
+    CouldNot,
+    /// There are differences, or a gated change is pending.
+    Differences,
+    /// There are findings of severity error.
+    Findings,
+    /// The user interrupted.
+    Interrupted,
+}
+
+impl ExitStatus {
+    /// The process exit code. 2 is clap's own, for usage errors, and nothing else uses it.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::CouldNot => 1,
+            Self::Differences => 3,
+            Self::Findings => 4,
+            Self::Interrupted => 130,
+        }
+    }
+}

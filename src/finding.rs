@@ -1,0 +1,123 @@
+//! Findings: what is wrong or risky in the user's world.
+//!
+//! Whoever meets a problem states it as a [`Problem`], with the id of a rule; the rule table in `check/` alone knows
+//! how severe that rule is and turns the problem into a [`Finding`].
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How bad a finding is. Errors stop `generate` and `apply`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// The files or the cluster would be wrong; nothing is written.
+    Error,
+    /// It works, but not as most people expect, or not for ever.
+    Warning,
+    /// Worth knowing.
+    Note,
+}
+
+impl Severity {
+    /// The word in text and JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Note => "note",
+        }
+    }
+}
+
+/// The thing that a finding, a decision or a change is about.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", content = "name", rename_all = "kebab-case")]
+pub enum Subject {
+    /// The EKS cluster, by name.
+    Cluster(String),
+    /// The VPC, by id.
+    Vpc(String),
+    /// The VPC CNI: the aws-node DaemonSet or its add-on.
+    Cni(String),
+    /// A pool of `eniplan.yaml`.
+    Pool(String),
+    /// A subnet, by id.
+    Subnet(String),
+    /// A security group, by id.
+    SecurityGroup(String),
+    /// An ENIConfig object, by name.
+    EniConfig(String),
+    /// A node group, by name.
+    NodeGroup(String),
+    /// A launch template, by id or name.
+    LaunchTemplate(String),
+    /// An EC2 instance type.
+    InstanceType(String),
+    /// A Kubernetes node, by name.
+    Node(String),
+    /// A read that did not succeed, by its IAM action.
+    Read(String),
+    /// A file.
+    File(String),
+}
+
+impl std::fmt::Display for Subject {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (kind, name) = match self {
+            Self::Cluster(name) => ("cluster", name),
+            Self::Vpc(name) => ("VPC", name),
+            Self::Cni(name) => ("CNI", name),
+            Self::Pool(name) => ("pool", name),
+            Self::Subnet(name) => ("subnet", name),
+            Self::SecurityGroup(name) => ("security group", name),
+            Self::EniConfig(name) => ("ENIConfig", name),
+            Self::NodeGroup(name) => ("node group", name),
+            Self::LaunchTemplate(name) => ("launch template", name),
+            Self::InstanceType(name) => ("instance type", name),
+            Self::Node(name) => ("node", name),
+            Self::Read(name) => ("read", name),
+            Self::File(name) => ("file", name),
+        };
+        write!(f, "{kind} {name}")
+    }
+}
+
+/// A problem as its finder states it, before the rule table has given it a severity.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Problem {
+    /// Id of a rule in the table of `check/`.
+    pub rule: &'static str,
+    /// What it is about.
+    pub subject: Subject,
+    /// What is wrong, with the values that show it. One sentence or more, no final period.
+    pub message: String,
+    /// What to do about it, no final period.
+    pub help: String,
+}
+
+impl Problem {
+    /// States a problem.
+    pub fn new(rule: &'static str, subject: Subject, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { rule, subject, message: message.into(), help: help.into() }
+    }
+}
+
+/// A problem with the severity of its rule. Sorted, the worst come first.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct Finding {
+    /// Severity of the rule.
+    pub severity: Severity,
+    /// Id of the rule; `docs/rules.md` has a section of this name.
+    pub rule: String,
+    /// What it is about.
+    pub subject: Subject,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub help: String,
+}
+
+/// Whether any finding is of severity error.
+pub fn has_errors(findings: &[Finding]) -> bool {
+    findings.iter().any(|finding| finding.severity == Severity::Error)
+}

@@ -1,0 +1,9 @@
+//! eniplan: which ENIConfig every node of every node group of an EKS cluster uses.
+
+pub mod config;
+pub mod error;
+pub mod finding;
+pub mod inventory;
+pub mod launch_template;
+pub mod net;
+pub mod plan;
