@@ -18,7 +18,8 @@ fn fixtures_are_in_the_form_that_inventories_are_written_in() {
     for folder in fixture_folders() {
         let path = folder.join("inventory.json");
         let text = std::fs::read_to_string(&path).unwrap();
-        let inventory = Inventory::from_json(&text, &path.display().to_string()).unwrap_or_else(|error| panic!("{error}"));
+        let inventory =
+            Inventory::from_json(&text, &path.display().to_string()).unwrap_or_else(|error| panic!("{error}"));
         pretty_eq(&inventory.to_json().unwrap(), &text, &path.display().to_string());
     }
 }
