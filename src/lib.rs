@@ -1,5 +1,6 @@
 //! eniplan: which ENIConfig every node of every node group of an EKS cluster uses.
 
+pub mod check;
 pub mod config;
 pub mod error;
 pub mod finding;
