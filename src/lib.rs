@@ -1,5 +1,6 @@
 //! eniplan: which ENIConfig every node of every node group of an EKS cluster uses.
 
+pub mod choose;
 pub mod config;
 pub mod error;
 pub mod finding;
@@ -7,3 +8,4 @@ pub mod inventory;
 pub mod launch_template;
 pub mod net;
 pub mod plan;
+pub mod render;
