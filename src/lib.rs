@@ -1,6 +1,7 @@
 //! eniplan: which ENIConfig every node of every node group of an EKS cluster uses.
 
 pub mod check;
+pub mod choose;
 pub mod config;
 pub mod error;
 pub mod finding;
@@ -9,4 +10,5 @@ pub mod launch_template;
 pub mod max_pods;
 pub mod net;
 pub mod plan;
+pub mod render;
 pub mod resolve;
