@@ -7,3 +7,4 @@ pub mod inventory;
 pub mod launch_template;
 pub mod net;
 pub mod plan;
+pub mod user_data;
