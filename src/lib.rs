@@ -5,6 +5,8 @@ pub mod error;
 pub mod finding;
 pub mod inventory;
 pub mod launch_template;
+pub mod max_pods;
 pub mod net;
 pub mod plan;
+pub mod resolve;
 pub mod user_data;

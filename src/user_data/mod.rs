@@ -4,6 +4,7 @@
 //! a launch template can hold makes it panic or use more than a few megabytes. Writing is strict. Parts are bytes;
 //! nothing here assumes that a foreign part is text.
 
+mod edits;
 mod kind;
 mod layers;
 pub mod mime;
