@@ -12,3 +12,4 @@ pub mod net;
 pub mod plan;
 pub mod render;
 pub mod resolve;
+pub mod user_data;
