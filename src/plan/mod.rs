@@ -1,5 +1,16 @@
 //! Inventory + Config → [`Plan`]: everything decided, nothing left to choose later.
 
+mod assignments;
+mod bootstrap;
+mod cni;
+mod decide;
+mod group_facts;
+mod label;
+mod launch_template_plan;
+mod max_pods_plan;
+mod notes;
+mod pools;
+
 use std::collections::BTreeMap;
 
 use ipnet::Ipv4Net;
@@ -9,6 +20,9 @@ use serde::{Deserialize, Serialize};
 use crate::config::{AmiFamily, LabelDesign, OnNoMatch, Strategy};
 use crate::finding::Subject;
 use crate::inventory::Taint;
+
+pub use decide::{Planned, plan};
+pub use launch_template_plan::{CLUSTER_TAG, NODE_GROUP_TAG, is_ours};
 
 /// The schema version of [`Plan`] in JSON.
 pub const SCHEMA_VERSION: u32 = 1;
