@@ -30,6 +30,9 @@ pub const SCHEMA_VERSION: u32 = 1;
 /// Label value of a node that found no row for its subnet. It names no ENIConfig, so the node stays NotReady.
 pub const NO_MATCH: &str = "eniplan-no-match";
 
+/// Label that marks an ENIConfig as ours. Source: Kubernetes, "Recommended Labels".
+pub const MANAGED_BY_LABEL: (&str, &str) = ("app.kubernetes.io/managed-by", "eniplan");
+
 /// Everything decided for one cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
@@ -109,6 +112,8 @@ pub struct EniConfigPlan {
     pub pools: Vec<String>,
     /// Whether an object of this name is in the cluster.
     pub exists: bool,
+    /// Whether the object is, or will be, marked as eniplan's own.
+    pub ours: bool,
 }
 
 /// One node group.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::notes::{Notes, list};
-use super::{EniConfigPlan, NO_MATCH};
+use super::{EniConfigPlan, MANAGED_BY_LABEL, NO_MATCH};
 use crate::config::{Config, PoolConfig, PoolNames};
 use crate::finding::Subject;
 use crate::inventory::{EniConfig, GapSource, Inventory, Subnet};
@@ -48,6 +48,7 @@ impl EniConfigs {
                 security_groups: existing.security_groups.clone(),
                 pools: Vec::new(),
                 exists: true,
+                ours: is_ours(existing),
             };
             self.by_name.insert(name.into(), plan);
         }
@@ -67,9 +68,9 @@ pub(super) fn eni_configs(inventory: &Inventory, config: &Config, notes: &mut No
             let existing = existing_for(inventory, subnet, pool, given_name);
             let Some(name) = name_for(pool_name, pool, subnet, given_name, existing, notes) else { continue };
             conflict_with_existing(inventory, &name, subnet, notes);
-            let exists = inventory.eni_config(&name).is_some();
-            let security_groups = security_groups_for(inventory, config, pool, inventory.eni_config(&name));
-            add(&mut eni_configs, pool_name, subnet, name, security_groups, exists, notes);
+            let existing = inventory.eni_config(&name);
+            let security_groups = security_groups_for(inventory, config, pool, existing);
+            add(&mut eni_configs, pool_name, subnet, name, security_groups, existing, notes);
         }
     }
     eni_configs
@@ -251,6 +252,12 @@ pub(crate) fn name_fault(name: &str) -> Option<String> {
     })
 }
 
+/// Whether an ENIConfig in the cluster carries our mark.
+fn is_ours(existing: &EniConfig) -> bool {
+    let (key, value) = MANAGED_BY_LABEL;
+    existing.labels.get(key).is_some_and(|label| label == value)
+}
+
 fn security_groups_for(
     inventory: &Inventory,
     config: &Config,
@@ -310,7 +317,7 @@ fn add(
     subnet: &Subnet,
     name: String,
     security_groups: Vec<String>,
-    exists: bool,
+    existing: Option<&EniConfig>,
     notes: &mut Notes,
 ) {
     if let Some(other) = eni_configs.by_name.get_mut(&name) {
@@ -340,7 +347,8 @@ fn add(
             availability_zone_id: subnet.availability_zone_id.clone(),
             security_groups,
             pools: vec![pool_name.into()],
-            exists,
+            exists: existing.is_some(),
+            ours: existing.is_none_or(is_ours),
         };
         eni_configs.by_name.insert(name.clone(), plan);
     }
