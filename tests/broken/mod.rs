@@ -106,6 +106,21 @@ fn error_variant(folder: &Path) -> String {
     error.split([' ', '{', '(']).next().unwrap().to_owned()
 }
 
+/// `gaps/NAME` is like `inventory/NAME`: one part of the inventory is missing because its read was denied.
+#[test]
+fn what_is_said_about_every_read_that_was_denied() {
+    let mut page = String::new();
+    for case in sorted_entries(&here().join("gaps")) {
+        let folder = workspace(&case);
+        let run = generate(folder.path());
+        assert_eq!(folder.path().join("out").exists(), run.code == 0, "{}", case.display());
+        writeln!(page, "==> {}: exit {}\n{}", name_of(&case), run.code, run.stderr).unwrap();
+    }
+    insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+        insta::assert_snapshot!(page);
+    });
+}
+
 #[test]
 fn what_is_said_about_files_that_are_no_inventory() {
     let mut page = String::new();
