@@ -45,7 +45,7 @@ pub(super) const DEFAULT_VERSION: &str = "$Default";
 pub(super) const NODES_LIMIT: u32 = 100_000;
 
 /// Most instance types of a managed node group. Source: EKS API reference, `CreateNodegroup.instanceTypes`.
-const INSTANCE_TYPES_LIMIT: usize = 20;
+pub(super) const INSTANCE_TYPES_LIMIT: usize = 20;
 
 pub(super) fn described(fields: &Fields<'_>, name: &str, label: Option<&LabelConfig>) -> Result<DescribedGroup, Fault> {
     let place = |part: &str| format!("{part} of node group `{name}`");
@@ -124,7 +124,7 @@ fn scaling(entry: &Entry, place: &str) -> Result<DescribedScaling, Fault> {
     let size = |key: &str, least: u32| {
         let entry = fields.require(key, &format!("{key}: 3"))?;
         let limit = format!("write a number of nodes from {least} to {NODES_LIMIT}");
-        Ok((whole(&entry.value, &format!("`{key}` nodes"), least..=NODES_LIMIT, &limit)?, entry.value.mark))
+        Ok((whole(&entry.value, &format!("a number for `{key}`"), least..=NODES_LIMIT, &limit)?, entry.value.mark))
     };
     let (min, min_mark) = size("min", 0)?;
     let (max, _) = size("max", 1)?;

@@ -64,10 +64,10 @@ fn node_group(
     label: Option<&LabelConfig>,
 ) -> Result<ParsedNodeGroup, Fault> {
     let known = [PLANNED_KEYS, DESCRIBED_KEYS].concat();
-    let unnamed = Fields::new(item, item.mark, "a node group", &known)?;
-    let name_entry = unnamed.require("name", "name: NAME-OF-THE-NODE-GROUP")?;
+    let fields = Fields::new(item, item.mark, "a node group", &known)?;
+    let name_entry = fields.require("name", "name: NAME-OF-THE-NODE-GROUP")?;
     let name = node_group_name(&name_entry.value)?;
-    let fields = Fields::new(item, item.mark, format!("node group `{name}`"), &known)?;
+    let fields = fields.called(format!("node group `{name}`"));
 
     let strategy = fields.get("strategy").map(|entry| word(&entry.value, "a strategy", STRATEGIES)).transpose()?;
     let strategy = strategy.unwrap_or_default();
@@ -84,7 +84,7 @@ fn node_group(
         max_pods: fields.get("maxPods").map(|entry| max_pods(&entry.value)).transpose()?.unwrap_or(MaxPods::Auto),
         on_no_match: fields
             .get("onNoMatch")
-            .map(|entry| word(&entry.value, "what to do on no match", ON_NO_MATCH))
+            .map(|entry| word(&entry.value, "a value of `onNoMatch`", ON_NO_MATCH))
             .transpose()?
             .unwrap_or_default(),
         adopt: fields.get("adopt").map(|entry| boolean(entry, "adopt")).transpose()?.unwrap_or_default(),
@@ -128,9 +128,8 @@ fn group_pools(
         (Some(entry), map) => (entry, map),
     };
     if let Some(map) = map {
-        let second = if entry.key.mark.line < map.key.mark.line { map } else { entry };
         return Err(Fault::new(
-            second.key.mark,
+            entry.key.mark.max(map.key.mark),
             format!("node group `{name}` has both `pools` and a `map`"),
             "keep `pools` to let the plan assign, or `map` to say it yourself",
         ));
@@ -176,7 +175,10 @@ fn map(entry: &Entry) -> Result<Vec<MapRow>, Fault> {
             ));
         }
         filled_list(eni_configs, "ENIConfigs")?;
-        let row = MapRow { cidr, eni_configs: texts(eni_configs, "ENIConfigs", eni_config_name)? };
+        let row = MapRow {
+            cidr,
+            eni_configs: texts(eni_configs, "ENIConfigs", |item| eni_config_name(item).map(str::to_owned))?,
+        };
         rows.push((row, cidr_entry.value.mark));
     }
     Ok(rows.into_iter().map(|(row, _)| row).collect())

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::fault::{Fault, Mark, nearest, one_of, shown};
+use super::fault::{Fault, Mark, is_invisible, nearest, one_of, shown};
 use super::tree::{Entry, Node, ScalarKind, Value};
 
 /// A mapping of which every key is known and given once.
@@ -15,6 +15,11 @@ pub(super) struct Fields<'t> {
 }
 
 impl<'t> Fields<'t> {
+    /// The same with a better name for it, once that is known.
+    pub(super) fn called(self, place: String) -> Self {
+        Self { place, ..self }
+    }
+
     /// `mark` is the key that the mapping belongs to, or the mapping itself where it has none.
     pub(super) fn new(node: &'t Node, mark: Mark, place: impl Into<String>, known: &[&str]) -> Result<Self, Fault> {
         let place = place.into();
@@ -92,22 +97,23 @@ fn key_text(entry: &Entry) -> Option<&str> {
     }
 }
 
-/// A text that is not empty and has no blanks around it. `what` names it for messages: "a subnet id".
+/// A text that is not empty and has nothing invisible in it or around it. `what` names it for messages: "a subnet id".
 pub(super) fn text<'t>(node: &'t Node, what: &str) -> Result<&'t str, Fault> {
     let text = any_text(node, what)?;
-    let trimmed = text.trim();
-    if trimmed.is_empty() {
+    let visible: String = text.chars().filter(|character| !is_invisible(*character)).collect();
+    let clean = visible.trim();
+    if clean.is_empty() {
         return Err(Fault::new(
             node.mark,
             format!("expected {what}, found an empty text"),
             "write a value, or remove the key",
         ));
     }
-    if trimmed.len() != text.len() {
+    if clean != text {
         return Err(Fault::new(
             node.mark,
-            format!("`{}` has blanks or line ends around it", shown(text)),
-            format!("write `{}`", shown(trimmed)),
+            format!("`{}` has blanks around it, or characters that one does not see", shown(text)),
+            format!("write `{}`", shown(clean)),
         ));
     }
     Ok(text)
@@ -225,10 +231,8 @@ pub(super) fn whole(node: &Node, what: &str, range: RangeInclusive<u32>, limit: 
     let text = &scalar.text;
     let decimal = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
     match text.parse::<u32>() {
-        _ if !decimal || text.is_empty() => match text.parse::<f64>() {
-            Ok(number) if number < 0.0 => wrong(format!("{limit}; negative numbers make no sense here")),
-            _ => wrong("write a whole number in decimal digits".into()),
-        },
+        _ if text.starts_with('-') => wrong(limit.into()),
+        _ if !decimal || text.is_empty() => wrong("write a whole number in decimal digits".into()),
         _ if scalar.kind != ScalarKind::Number => wrong(format!("write {text} without quotes")),
         Ok(number) if range.contains(&number) => Ok(number),
         _ => wrong(limit.into()),
