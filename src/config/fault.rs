@@ -45,7 +45,10 @@ impl Fault {
 /// snippet, so that the marker stands where it should.
 fn snippet(text: &str, mark: Mark) -> String {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let line: Vec<char> = text.lines().nth(mark.line.saturating_sub(1)).unwrap_or("").chars().map(visible).collect();
+    // The line ends of YAML, as the parser counts them.
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let line = text.split('\n').nth(mark.line.saturating_sub(1)).unwrap_or_default();
+    let line: Vec<char> = line.chars().map(visible).collect();
     let before = mark.column.saturating_sub(1).min(line.len());
     let start = if line.len() > SNIPPET_WIDTH { before.saturating_sub(SNIPPET_WIDTH / 2) } else { 0 };
     let end = line.len().min(start + SNIPPET_WIDTH);

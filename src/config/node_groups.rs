@@ -248,16 +248,21 @@ fn weight_numbers(entry: &Entry, map: &[MapRow]) -> Result<BTreeMap<String, u32>
             };
             return Err(Fault::new(weight.key.mark, format!("no row of the map has an ENIConfig `{name}`"), help));
         }
-        let limit = format!(
-            "write a weight from 1 to {WEIGHT_LIMIT}; an ENIConfig that is to get no nodes is left out of the group"
-        );
-        numbers.insert(name.into(), whole(&weight.value, "a weight", 1..=WEIGHT_LIMIT, &limit)?);
+        let limit = format!("write a weight from 0 (no new nodes) to {WEIGHT_LIMIT}");
+        numbers.insert(name.into(), whole(&weight.value, "a weight", 0..=WEIGHT_LIMIT, &limit)?);
     }
     if numbers.is_empty() {
         return Err(Fault::new(
             entry.key.mark,
             "`weights` names no ENIConfig",
             "name each ENIConfig of the group, or remove `weights`",
+        ));
+    }
+    if numbers.values().all(|weight| *weight == 0) {
+        return Err(Fault::new(
+            entry.key.mark,
+            "every weight is zero, so that no node could pick an ENIConfig",
+            "give at least one of them a number above zero",
         ));
     }
     if let Some(missing) = mapped.iter().find(|name| !numbers.contains_key(**name)) {

@@ -158,7 +158,7 @@ fn planned() -> Value {
                 {
                     "type": "object", "minProperties": 1,
                     "propertyNames": reference("eniConfigName"),
-                    "additionalProperties": { "type": "integer", "minimum": 1, "maximum": WEIGHT_LIMIT },
+                    "additionalProperties": { "type": "integer", "minimum": 0, "maximum": WEIGHT_LIMIT },
                 },
             ],
         },

@@ -41,7 +41,7 @@ spec:
   nodeGroups:
     - name: new
       strategy: hash
-      weights: {pod-a: 3, us-west-2-lax-1a: 1}
+      weights: {pod-a: 3, us-west-2-lax-1a: 0}
       maxPods: 58
       onNoMatch: zone
       managed: false
@@ -288,6 +288,13 @@ fn a_byte_order_mark_and_windows_line_ends_change_nothing() {
     assert_eq!(read(&windows), read(EXAMPLE));
     let (position, ..) = refuse(&windows.replace("kind:", "knd:"));
     assert_eq!(position, Position { line: 2, column: 1 });
+}
+
+#[test]
+fn a_lone_carriage_return_ends_a_line_as_it_does_in_yaml() {
+    let error = Config::from_yaml("apiVersion: eniplan.dev/v1alpha1\rkind: PodNetwork\r", "eniplan.yaml").unwrap_err();
+    assert!(explain(&error).contains("eniplan.yaml:2:7:"), "{error}");
+    assert!(explain(&error).contains("\n2 | kind: PodNetwork\n  |       ^^^^^^^^^^\n"), "{}", explain(&error));
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn the_schema_refuses_unknown_keys_and_wrong_shapes() {
     assert_eq!(judge(&in_spec("  cni: {env: {MAX_ENI: \"1\"}}\n")), ["$.spec.cni.env.MAX_ENI: unknown"]);
     assert_eq!(judge(&in_spec("  pools: {a: {subnets: []}}\n")), ["$.spec.pools.a.subnets: too few"]);
     assert_eq!(group("maxPods: 0"), ["$.spec.nodeGroups[0].maxPods: no choice fits"]);
-    assert_eq!(group("weights: {pod-a: 0}"), ["$.spec.nodeGroups[0].weights: no choice fits"]);
+    assert_eq!(group("weights: {pod-a: 1000001}"), ["$.spec.nodeGroups[0].weights: no choice fits"]);
     assert_eq!(group("amiFamily: Debian").len(), 1);
     assert_eq!(
         group("scaling: {min: 1, max: 0, desired: 1}"),
