@@ -38,12 +38,12 @@ pub(super) struct ParsedNodeGroup {
 }
 
 pub(super) fn node_groups(
-    entry: &Entry,
+    node: &Node,
     pools: &BTreeMap<String, PoolConfig>,
     label: Option<&LabelConfig>,
 ) -> Result<Vec<ParsedNodeGroup>, Fault> {
     let mut groups: Vec<ParsedNodeGroup> = Vec::new();
-    for item in list(&entry.value, "node groups")? {
+    for item in list(node, "node groups")? {
         let group = node_group(item, pools, label)?;
         if let Some(earlier) = groups.iter().find(|earlier| earlier.config.name == group.config.name) {
             return Err(Fault::new(
@@ -69,26 +69,19 @@ fn node_group(
     let name = node_group_name(&name_entry.value)?;
     let fields = fields.called(format!("node group `{name}`"));
 
-    let strategy = fields.get("strategy").map(|entry| word(&entry.value, "a strategy", STRATEGIES)).transpose()?;
-    let strategy = strategy.unwrap_or_default();
-    let map = fields.get("map").map(map).transpose()?.unwrap_or_default();
+    let strategy = fields.value("strategy", |node| word(node, "a strategy", STRATEGIES))?.unwrap_or_default();
+    let map = fields.value("map", map)?.unwrap_or_default();
     let config = NodeGroupConfig {
         pools: group_pools(&fields, name_entry.value.mark, &name, pools)?,
         strategy,
-        weights: fields
-            .get("weights")
-            .map(|entry| weights(entry, strategy, &map))
-            .transpose()?
-            .unwrap_or(Weights::Capacity),
+        weights: fields.entry("weights", |entry| weights(entry, strategy, &map))?.unwrap_or(Weights::Capacity),
         map,
-        max_pods: fields.get("maxPods").map(|entry| max_pods(&entry.value)).transpose()?.unwrap_or(MaxPods::Auto),
+        max_pods: fields.value("maxPods", max_pods)?.unwrap_or(MaxPods::Auto),
         on_no_match: fields
-            .get("onNoMatch")
-            .map(|entry| word(&entry.value, "a value of `onNoMatch`", ON_NO_MATCH))
-            .transpose()?
+            .value("onNoMatch", |node| word(node, "a value of `onNoMatch`", ON_NO_MATCH))?
             .unwrap_or_default(),
-        adopt: fields.get("adopt").map(|entry| boolean(entry, "adopt")).transpose()?.unwrap_or_default(),
-        successor: fields.get("successor").map(|entry| node_group_name(&entry.value)).transpose()?,
+        adopt: fields.value("adopt", |node| boolean(node, "adopt"))?.unwrap_or_default(),
+        successor: fields.value("successor", node_group_name)?,
         described: described(&fields, &name, label)?,
         name,
     };
@@ -151,18 +144,16 @@ fn group_pools(
     })
 }
 
-fn map(entry: &Entry) -> Result<Vec<MapRow>, Fault> {
-    if let Value::Mapping(rows) = &entry.value.value
-        && !rows.is_empty()
-    {
+fn map(node: &Node) -> Result<Vec<MapRow>, Fault> {
+    if let Value::Mapping(_) = &node.value {
         return Err(Fault::new(
-            entry.value.mark,
+            node.mark,
             "expected a list of rows for `map`, found a mapping",
             "write each row as `- {cidr: 10.0.16.0/20, eniConfigs: [NAME]}`",
         ));
     }
     let mut rows: Vec<(MapRow, Mark)> = Vec::new();
-    for item in filled_list(&entry.value, "rows")? {
+    for item in filled_list(node, "rows")? {
         let fields = Fields::new(item, item.mark, "a row of the map", MAP_ROW_KEYS)?;
         let cidr_entry = fields.require("cidr", "cidr: 10.0.16.0/20")?;
         let eni_configs = &fields.require("eniConfigs", "eniConfigs: [NAME]")?.value;

@@ -37,7 +37,7 @@ pub(super) fn pools(entry: &Entry) -> Result<BTreeMap<String, PoolConfig>, Fault
 fn pool<'t>(entry: &'t Entry, name: &'t str, named: &mut Vec<Named<'t>>) -> Result<PoolConfig, Fault> {
     let place = format!("pool `{name}`");
     let fields = Fields::new(&entry.value, entry.key.mark, &place, POOL_KEYS)?;
-    let names = fields.get("names").map(|entry| word(&entry.value, "a value of `names`", POOL_NAMES)).transpose()?;
+    let names = fields.value("names", |node| word(node, "a value of `names`", POOL_NAMES))?;
     match (fields.get("subnets"), fields.get("subnetTags")) {
         (None, None) => {
             return Err(Fault::new(
@@ -55,11 +55,10 @@ fn pool<'t>(entry: &'t Entry, name: &'t str, named: &mut Vec<Named<'t>>) -> Resu
         }
         (Some(_), None) | (None, Some(_)) => {}
     }
-    let security_groups = fields.get("securityGroups").map(|entry| security_groups(&entry.value)).transpose()?;
-    let subnet_tags = fields.get("subnetTags").map(|entry| subnet_tags(entry, &place)).transpose()?;
+    let security_groups = fields.value("securityGroups", security_groups)?;
+    let subnet_tags = fields.entry("subnetTags", |entry| subnet_tags(entry, &place))?;
     let mut subnets: Vec<PoolSubnet> = Vec::new();
-    for item in fields.get("subnets").map(|entry| filled_list(&entry.value, "subnets")).transpose()?.unwrap_or_default()
-    {
+    for item in fields.value("subnets", |node| filled_list(node, "subnets"))?.unwrap_or_default() {
         let subnet = pool_subnet(item, name)?;
         if subnets.iter().any(|other| other.id == subnet.id) {
             let message = format!("`{}` is in pool `{name}` twice", subnet.id);
@@ -133,7 +132,7 @@ fn pool_subnet<'t>(item: &'t Node, pool: &str) -> Result<ParsedSubnet<'t>, Fault
     }
     let fields = Fields::new(item, item.mark, format!("a subnet of pool `{pool}`"), POOL_SUBNET_KEYS)?;
     let id = fields.require("id", "id: subnet-…")?;
-    let name = fields.get("name").map(|entry| Ok((eni_config_name(&entry.value)?, entry.value.mark))).transpose()?;
+    let name = fields.value("name", |node| Ok((eni_config_name(node)?, node.mark)))?;
     Ok(ParsedSubnet { id: subnet_id(&id.value)?, id_mark: id.value.mark, name })
 }
 

@@ -8,18 +8,13 @@ use super::tree::{Entry, Node, ScalarKind, Value};
 /// A mapping of which every key is known and given once.
 pub(super) struct Fields<'t> {
     /// Where to point when a key is missing.
-    pub(super) mark: Mark,
+    mark: Mark,
     /// What the mapping is, for messages.
     place: String,
     entries: &'t [Entry],
 }
 
 impl<'t> Fields<'t> {
-    /// The same with a better name for it, once that is known.
-    pub(super) fn called(self, place: String) -> Self {
-        Self { place, ..self }
-    }
-
     /// `mark` is the key that the mapping belongs to, or the mapping itself where it has none.
     pub(super) fn new(node: &'t Node, mark: Mark, place: impl Into<String>, known: &[&str]) -> Result<Self, Fault> {
         let place = place.into();
@@ -33,8 +28,31 @@ impl<'t> Fields<'t> {
         Ok(Self { mark, place, entries })
     }
 
+    /// The same with a better name for it, once that is known.
+    pub(super) fn called(self, place: String) -> Self {
+        Self { place, ..self }
+    }
+
     pub(super) fn get(&self, name: &str) -> Option<&'t Entry> {
-        self.entries.iter().find(|entry| key_text(entry) == Some(name))
+        find(self.entries, name)
+    }
+
+    /// What the entry of a key says; `None` where the key is not there.
+    pub(super) fn entry<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(&'t Entry) -> Result<T, Fault>,
+    ) -> Result<Option<T>, Fault> {
+        self.get(name).map(read).transpose()
+    }
+
+    /// What the value of a key says; `None` where the key is not there.
+    pub(super) fn value<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(&'t Node) -> Result<T, Fault>,
+    ) -> Result<Option<T>, Fault> {
+        self.entry(name, |entry| read(&entry.value))
     }
 
     /// The entry of a key that must be there; `example` is what one writes, key included.
@@ -42,6 +60,11 @@ impl<'t> Fields<'t> {
         self.get(name)
             .ok_or_else(|| Fault::new(self.mark, format!("{} has no `{name}`", self.place), format!("add `{example}`")))
     }
+}
+
+/// The entry of that key.
+pub(super) fn find<'t>(entries: &'t [Entry], name: &str) -> Option<&'t Entry> {
+    entries.iter().find(|entry| key_text(entry) == Some(name))
 }
 
 fn unknown_key(mark: Mark, key: &str, place: &str, known: &[&str]) -> Fault {
@@ -202,8 +225,7 @@ pub(super) fn word<T: Copy>(node: &Node, what: &str, table: &[(&str, T)]) -> Res
 }
 
 /// `true` or `false`; the words that only YAML 1.1 knows are refused, because readers differ about them.
-pub(super) fn boolean(entry: &Entry, name: &str) -> Result<bool, Fault> {
-    let node = &entry.value;
+pub(super) fn boolean(node: &Node, name: &str) -> Result<bool, Fault> {
     let meant = match &node.value {
         Value::Scalar(scalar) => match scalar.text.to_ascii_lowercase().as_str() {
             "true" if scalar.kind == ScalarKind::Boolean => return Ok(true),

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::cni_env::{GO_BOOLEANS, settings};
-use super::described::{AMI_FAMILIES, DEFAULT_VERSION, INSTANCE_TYPES_LIMIT, NODES_LIMIT, TAINT_EFFECTS};
+use super::described::{AMI_FAMILIES, DEFAULT_VERSION, NODES_LIMIT, TAINT_EFFECTS};
 use super::label::{DEFAULT_LABEL_KEY, LABEL_DESIGNS};
 use super::node_groups::{MAX_PODS_LIMIT, MAX_PODS_WORDS, ON_NO_MATCH, STRATEGIES, WEIGHT_LIMIT, WEIGHT_WORDS};
 use super::parse::{API_VERSION, KIND};
@@ -202,8 +202,6 @@ fn describing() -> Value {
         "effect": { "description": "Effect, as Kubernetes spells it.", "enum": words(TAINT_EFFECTS) },
     });
     let instance_type = json!({ "type": "string", "pattern": INSTANCE_TYPE });
-    let mut instance_types = unique(list(instance_type, 1, "Instance types."));
-    extend(&mut instance_types, json!({ "maxItems": INSTANCE_TYPES_LIMIT }));
     json!({
         "managed": {
             "description": "`false`: nodes of an Auto Scaling group of your own.",
@@ -213,7 +211,7 @@ fn describing() -> Value {
         "imageId": { "description": "AMI id, or `resolve:ssm:` and a parameter.", "type": "string", "pattern": IMAGE_ID },
         "launchTemplate": object("Launch template of the group.", launch_template, &["id"]),
         "subnets": unique(list(reference("subnetId"), 1, "Node subnets.")),
-        "instanceTypes": instance_types,
+        "instanceTypes": unique(list(instance_type, 1, "Instance types.")),
         "nodeRole": { "description": "ARN of the node role.", "type": "string", "pattern": ROLE_ARN },
         "scaling": object("Numbers of nodes, min ≤ desired ≤ max.", scaling, &["min", "max", "desired"]),
         "labels": {

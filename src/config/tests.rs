@@ -141,6 +141,15 @@ fn no_fault_is_in_the_collection_more_than_three_times() {
 }
 
 #[test]
+fn an_unknown_version_is_named_before_the_keys_it_may_have() {
+    let (position, message, _) = refuse("extra: 1\napiVersion: eniplan.dev/v2\nkind: PodNetworkPlan\n");
+    assert_eq!(
+        (position.line, message.as_str()),
+        (2, "apiVersion `eniplan.dev/v2` is not one that this eniplan reads")
+    );
+}
+
+#[test]
 fn a_missing_key_is_asked_for_where_it_belongs() {
     let group = |lines: &str| {
         in_spec(&format!(
