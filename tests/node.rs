@@ -3,11 +3,17 @@
 
 #[path = "node/boot.rs"]
 mod boot;
+#[path = "node/choice.rs"]
+mod choice;
+#[path = "node/images.rs"]
+mod images;
 #[path = "node/imds.rs"]
 mod imds;
 #[path = "node/machine.rs"]
 mod machine;
 #[path = "node/plans.rs"]
 mod plans;
+#[path = "node/steps.rs"]
+mod steps;
 #[path = "node/tools.rs"]
 mod tools;
