@@ -5,12 +5,20 @@
 mod boot;
 #[path = "node/choice.rs"]
 mod choice;
+#[path = "node/go_multipart.rs"]
+mod go_multipart;
 #[path = "node/images.rs"]
 mod images;
 #[path = "node/imds.rs"]
 mod imds;
+#[path = "node/lint.rs"]
+mod lint;
 #[path = "node/machine.rs"]
 mod machine;
+#[path = "node/mime.rs"]
+mod mime;
+#[path = "node/nodeadm.rs"]
+mod nodeadm;
 #[path = "node/plans.rs"]
 mod plans;
 #[path = "node/steps.rs"]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use eniplan::config::{AmiFamily, OnNoMatch, Strategy};
+use eniplan::inventory::Taint;
 use eniplan::plan::{Assignment, Bootstrap, Candidate, ClusterAccess, DropIn, MaxPodsPlan, NodeGroupPlan};
 
 pub(crate) const LABEL_KEY: &str = "k8s.amazonaws.com/eniConfig";
@@ -108,6 +109,20 @@ pub(crate) fn access() -> ClusterAccess {
         service_ipv4_cidr: "10.100.0.0/16".parse().expect("a CIDR"),
         dns_address: "10.100.0.10".parse().expect("an address"),
         outpost_cluster_id: None,
+    }
+}
+
+/// The same group on an image of its user's own: EKS merges nothing.
+pub(crate) fn with_image(group: NodeGroupPlan) -> NodeGroupPlan {
+    let labels = [("eks.amazonaws.com/nodegroup", group.name.as_str()), ("team", "a")];
+    NodeGroupPlan {
+        bootstrap: Bootstrap::UserData(access()),
+        labels: labels.map(|(key, value)| (key.to_owned(), value.to_owned())).into(),
+        taints: vec![
+            Taint { key: "dedicated".into(), value: "web".into(), effect: "NO_SCHEDULE".into() },
+            Taint { key: "spot".into(), value: String::new(), effect: "PREFER_NO_SCHEDULE".into() },
+        ],
+        ..group
     }
 }
 
