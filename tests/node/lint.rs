@@ -3,7 +3,11 @@
 use std::fs;
 use std::process::Command;
 
-use eniplan::render::boot_script::{AL2023_MARKER, NODE_CONFIG_MARKER, al2023_shell_part, node_config_part};
+use eniplan::render::boot_script::{
+    AL2_BOOTSTRAP_MARKER, AL2_WRAPPER_MARKER, AL2023_MARKER, NODE_CONFIG_MARKER, al2_shell_part, al2023_shell_part,
+    node_config_part,
+};
+use eniplan::render::bottlerocket;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -38,6 +42,9 @@ fn parts_are_marked_and_say_the_same_every_time() {
     for (group, marker, render) in [
         (plans::article(), AL2023_MARKER, al2023_shell_part as fn(&_) -> _),
         (plans::with_image(plans::article()), NODE_CONFIG_MARKER, node_config_part),
+        (plans::article(), AL2_WRAPPER_MARKER, al2_shell_part),
+        (plans::with_image(plans::article()), AL2_BOOTSTRAP_MARKER, al2_shell_part),
+        (plans::one_eni_config(), bottlerocket::MARKER, bottlerocket::settings),
     ] {
         let text = render(&group).expect("renders");
         assert_eq!(text.lines().filter(|line| *line == marker).count(), 1, "{text}");
