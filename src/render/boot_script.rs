@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::invalid_group;
-use super::kubelet_flags::{kubelet_flags, node_labels, taints};
+use super::kubelet_flags::{kubelet_flags, node_labels, taint_flags};
 use super::lookup::Lookup;
 use super::registry::{self, Template};
 use crate::error::Error;
@@ -69,7 +69,7 @@ pub fn al2_shell_part(group: &NodeGroupPlan) -> Result<String, Error> {
         Bootstrap::UserData(cluster) => {
             let labels = node_labels(group)?.join(",");
             let has_labels = !labels.is_empty() || group.label_key.is_some();
-            let taints = taints(group)?.join(",");
+            let taints = taint_flags(group)?;
             registry::render(AL2_BOOTSTRAP, &BootstrapCall { lookup, cluster, has_labels, labels, taints })
         }
     }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::invalid_group;
-use super::kubelet_flags::{is_label_key, is_label_value, node_labels, taints_by_key};
+use super::kubelet_flags::{is_label_key, is_label_value, node_labels, taints};
 use super::registry::{self, Template};
 use crate::error::Error;
 use crate::plan::{Bootstrap, ClusterAccess, NodeGroupPlan};
@@ -32,18 +32,15 @@ pub fn settings(group: &NodeGroupPlan) -> Result<String, Error> {
         }
         labels.insert(key, only_eni_config(group)?);
     }
-    let taints = taints_by_key(group)?;
-    let taints = taints
-        .into_iter()
-        .map(|(key, values)| (key, values.into_iter().map(|(value, effect)| format!("{value}:{effect}")).collect()));
+    let mut taints_by_key: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for taint in taints(group)? {
+        taints_by_key.entry(taint.key).or_default().push(format!("{}:{}", taint.value, taint.effect));
+    }
     let cluster = match &group.bootstrap {
         Bootstrap::Eks => None,
         Bootstrap::UserData(cluster) => Some(cluster),
     };
-    registry::render(
-        SETTINGS,
-        &Settings { cluster, labels, taints: taints.collect(), max_pods: group.max_pods.written },
-    )
+    registry::render(SETTINGS, &Settings { cluster, labels, taints: taints_by_key, max_pods: group.max_pods.written })
 }
 
 /// The one ENIConfig that every node of the group takes.

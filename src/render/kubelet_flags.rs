@@ -1,9 +1,8 @@
 //! Labels and taints that a node registers with, where our user data has to say them.
 
-use std::collections::BTreeMap;
-
 use super::invalid_group;
 use crate::error::Error;
+use crate::inventory;
 use crate::plan::NodeGroupPlan;
 
 /// Longest value of a label, and longest name in a key (`k8s.io/apimachinery/pkg/util/validation`,
@@ -16,13 +15,13 @@ const LABEL_VALUE_MAX_LENGTH: usize = 63;
 /// See [`node_labels`] and [`taints`].
 pub(super) fn kubelet_flags(group: &NodeGroupPlan) -> Result<Vec<String>, Error> {
     let labels = node_labels(group)?;
-    let taints = taints(group)?;
+    let taints = taint_flags(group)?;
     let mut flags = Vec::new();
     if !labels.is_empty() {
         flags.push(format!("--node-labels={}", labels.join(",")));
     }
     if !taints.is_empty() {
-        flags.push(format!("--register-with-taints={}", taints.join(",")));
+        flags.push(format!("--register-with-taints={taints}"));
     }
     Ok(flags)
 }
@@ -42,41 +41,52 @@ pub(super) fn node_labels(group: &NodeGroupPlan) -> Result<Vec<String>, Error> {
     group.labels.iter().map(label).collect()
 }
 
-/// The group's taints as kubelet reads them: `key=value:Effect`, without `=value` when there is none.
-///
-/// # Errors
-/// See [`taints_by_key`].
-pub(super) fn taints(group: &NodeGroupPlan) -> Result<Vec<String>, Error> {
-    let mut flags = Vec::new();
-    for (key, values) in taints_by_key(group)? {
-        for (value, effect) in values {
-            flags.push(if value.is_empty() { format!("{key}:{effect}") } else { format!("{key}={value}:{effect}") });
-        }
-    }
-    Ok(flags)
+/// A taint with its effect as Kubernetes spells it.
+pub(super) struct Taint<'a> {
+    pub(super) key: &'a str,
+    pub(super) value: &'a str,
+    pub(super) effect: &'static str,
 }
 
-/// The group's taints by key: value and effect, the effect as Kubernetes spells it.
+impl Taint<'_> {
+    /// As kubelet reads it: `key=value:Effect`, without `=value` when there is none.
+    fn flag(&self) -> String {
+        match self.value {
+            "" => format!("{}:{}", self.key, self.effect),
+            value => format!("{}={value}:{}", self.key, self.effect),
+        }
+    }
+}
+
+/// The group's taints as one value of `--register-with-taints`; empty when there are none.
+///
+/// # Errors
+/// See [`taints`].
+pub(super) fn taint_flags(group: &NodeGroupPlan) -> Result<String, Error> {
+    Ok(taints(group)?.iter().map(Taint::flag).collect::<Vec<_>>().join(","))
+}
+
+/// The group's taints, in order.
 ///
 /// # Errors
 /// [`Error::RenderedInvalid`] for a taint that kubelet would refuse.
-pub(super) fn taints_by_key(group: &NodeGroupPlan) -> Result<BTreeMap<&str, Vec<(&str, &'static str)>>, Error> {
-    let mut by_key: BTreeMap<&str, Vec<(&str, &'static str)>> = BTreeMap::new();
-    for taint in &group.taints {
-        let effect = match taint.effect.as_str() {
-            "NO_SCHEDULE" | "NoSchedule" => "NoSchedule",
-            "NO_EXECUTE" | "NoExecute" => "NoExecute",
-            "PREFER_NO_SCHEDULE" | "PreferNoSchedule" => "PreferNoSchedule",
-            other => {
-                return Err(invalid_group(group, format!("taint `{}` has the unknown effect `{other}`", taint.key)));
-            }
-        };
+pub(super) fn taints(group: &NodeGroupPlan) -> Result<Vec<Taint<'_>>, Error> {
+    let effect = |taint: &inventory::Taint| {
         if !is_label_key(&taint.key) || !(taint.value.is_empty() || is_label_value(&taint.value)) {
             return Err(invalid_group(group, format!("`{}={}` is no taint", taint.key, taint.value)));
         }
-        by_key.entry(&taint.key).or_default().push((&taint.value, effect));
-    }
-    Ok(by_key)
+        match taint.effect.as_str() {
+            "NO_SCHEDULE" | "NoSchedule" => Ok("NoSchedule"),
+            "NO_EXECUTE" | "NoExecute" => Ok("NoExecute"),
+            "PREFER_NO_SCHEDULE" | "PreferNoSchedule" => Ok("PreferNoSchedule"),
+            other => Err(invalid_group(group, format!("taint `{}` has the unknown effect `{other}`", taint.key))),
+        }
+    };
+    group
+        .taints
+        .iter()
+        .map(|taint| Ok(Taint { key: &taint.key, value: &taint.value, effect: effect(taint)? }))
+        .collect()
 }
 
 /// A label value that is not empty: `k8s.io/apimachinery/pkg/util/validation`, `IsValidLabelValue`.

@@ -15,10 +15,11 @@ use crate::{plans, tools};
 
 /// Every script that we render, by name.
 fn scripts() -> Vec<(String, String)> {
-    plans::al2023()
-        .into_iter()
-        .map(|(name, group)| (name.into(), al2023_shell_part(&group).expect("renders")))
-        .collect()
+    let al2023 = plans::al2023().into_iter().map(|(name, group)| (format!("al2023-{name}"), al2023_shell_part(&group)));
+    let wrapped = plans::al2_wrapped().into_iter().map(|(name, group)| (format!("al2-{name}"), al2_shell_part(&group)));
+    let with_image =
+        plans::al2_with_image().into_iter().map(|(name, group)| (format!("al2-image-{name}"), al2_shell_part(&group)));
+    al2023.chain(wrapped).chain(with_image).map(|(name, script)| (name, script.expect("renders"))).collect()
 }
 
 #[test]

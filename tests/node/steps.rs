@@ -39,7 +39,9 @@ pub(crate) fn cost(name: &str, script: &str, cidr: &str, image: impl Fn(Machine)
     (children + 1, imds.requests().len())
 }
 
-fn al2023_cost(name: &str, group: &NodeGroupPlan, image: fn(Machine) -> Machine) -> (usize, usize) {
+type Image = fn(Machine) -> Machine;
+
+fn al2023_cost(name: &str, group: &NodeGroupPlan, image: Image) -> (usize, usize) {
     let cidr = group.assignments.last().expect("a row").cidr.to_string();
     cost(name, &al2023_shell_part(group).expect("the plan renders"), &cidr, image)
 }
@@ -47,7 +49,7 @@ fn al2023_cost(name: &str, group: &NodeGroupPlan, image: fn(Machine) -> Machine)
 #[test]
 fn a_match_costs_at_most_twelve_processes_and_four_requests() {
     let hashed = plans::with_max_pods(29, plans::hashed());
-    let (current, old): (fn(Machine) -> Machine, fn(Machine) -> Machine) = (Machine::current_image, Machine::old_image);
+    let (current, old): (Image, Image) = (Machine::current_image, Machine::old_image);
     for (name, group, image, processes, requests) in [
         ("cost-pinned", plans::article(), current, 6, 3),
         ("cost-hashed", hashed.clone(), current, 8, 4),
