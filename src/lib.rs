@@ -5,5 +5,7 @@ pub mod error;
 pub mod finding;
 pub mod inventory;
 pub mod launch_template;
+#[cfg(feature = "live")]
+pub mod live;
 pub mod net;
 pub mod plan;
