@@ -1,5 +1,16 @@
 //! Inventory + Config → [`Plan`]: everything decided, nothing left to choose later.
 
+mod assignments;
+mod bootstrap;
+mod cni;
+mod decide;
+mod group_facts;
+mod label;
+mod launch_template_plan;
+mod max_pods_plan;
+mod notes;
+mod pools;
+
 use std::collections::BTreeMap;
 
 use ipnet::Ipv4Net;
@@ -10,11 +21,17 @@ use crate::config::{AmiFamily, LabelDesign, OnNoMatch, Strategy};
 use crate::finding::Subject;
 use crate::inventory::Taint;
 
+pub use decide::{Planned, plan};
+pub use launch_template_plan::{CLUSTER_TAG, NODE_GROUP_TAG, is_ours};
+
 /// The schema version of [`Plan`] in JSON.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// Label value of a node that found no row for its subnet. It names no ENIConfig, so the node stays NotReady.
 pub const NO_MATCH: &str = "eniplan-no-match";
+
+/// Label that marks an ENIConfig as ours. Source: Kubernetes, "Recommended Labels".
+pub const MANAGED_BY_LABEL: (&str, &str) = ("app.kubernetes.io/managed-by", "eniplan");
 
 /// Everything decided for one cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -95,6 +112,8 @@ pub struct EniConfigPlan {
     pub pools: Vec<String>,
     /// Whether an object of this name is in the cluster.
     pub exists: bool,
+    /// Whether the object is, or will be, marked as eniplan's own.
+    pub ours: bool,
 }
 
 /// One node group.

@@ -38,6 +38,13 @@ pub(super) fn instance_type(raw: ec2::InstanceTypeInfo) -> Result<InstanceType, 
             .and_then(|info| info.default_v_cpus)
             .and_then(number)
             .ok_or_else(|| lacks("defaultVCpus"))?,
+        supported_architectures: raw
+            .processor_info
+            .and_then(|info| info.supported_architectures)
+            .unwrap_or_default()
+            .into_iter()
+            .map(|architecture| architecture.as_str().to_owned())
+            .collect(),
         instance_type: name,
     })
 }
