@@ -11,11 +11,13 @@ mod node_groups;
 mod nodes;
 mod pod_subnets;
 mod table;
+mod user_data;
 
 use crate::config::Config;
 use crate::finding::{Finding, Problem, Severity};
 use crate::inventory::Inventory;
 use crate::plan::Plan;
+use crate::render::Rendered;
 
 pub use table::{RULES, rules_page};
 
@@ -65,6 +67,8 @@ pub struct Facts<'a> {
     pub config: &'a Config,
     /// What was decided.
     pub plan: &'a Plan,
+    /// What it renders to.
+    pub rendered: &'a Rendered,
 }
 
 /// The rule of that id.

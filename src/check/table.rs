@@ -1,7 +1,7 @@
 //! The rule table.
 
 use super::{How, Rule, When};
-use super::{cluster, cni, eni_configs, launch_templates, node_groups, nodes, pod_subnets};
+use super::{cluster, cni, eni_configs, launch_templates, node_groups, nodes, pod_subnets, user_data};
 use crate::finding::Severity;
 
 const fn stated(id: &'static str, severity: Severity, summary: &'static str, why: &'static str) -> Rule {
@@ -114,6 +114,9 @@ pub const RULES: &[Rule] = &[
     stated("pool-without-subnets", Severity::Error,
         "A pool's tag selection finds no subnet.",
         "Groups that draw from it would have nowhere to put pods."),
+    stated("no-pool-for-group", Severity::Error,
+        "Without eniplan.yaml, nothing says where a group's pods are to live.",
+        "Nothing is chosen by chance."),
     stated("pool-subnet-unknown", Severity::Error,
         "A pool names a subnet that is not in the VPC.",
         "No interface can be made there."),
@@ -282,6 +285,18 @@ pub const RULES: &[Rule] = &[
     examined("imds-disabled", Severity::Error, launch_templates::imds_disabled,
         "A launch template turns the instance metadata service off.",
         "A node cannot find out its subnet."),
+    examined("user-data-foreign", Severity::Error, user_data::foreign,
+        "The user data in use has parts that are not eniplan's.",
+        "They would be lost."),
+    examined("user-data-unreadable", Severity::Error, user_data::unreadable,
+        "The user data in use cannot be read.",
+        "What it contains would be lost."),
+    examined("user-data-too-large", Severity::Error, user_data::too_large,
+        "The user data is larger than a node can get.",
+        "EC2 refuses it, or EKS has no room left for its own part."),
+    examined("user-data-near-limit", Severity::Warning, user_data::near_limit,
+        "The user data is near the limit.",
+        "A few more rows or a longer script will not fit."),
     examined("instance-type-twice", Severity::Error, launch_templates::instance_type_twice,
         "Instance types are in the template and in the node group.",
         "EKS refuses the update."),

@@ -4,6 +4,7 @@ mod assignments;
 mod bootstrap;
 mod cni;
 mod decide;
+mod from_tags;
 mod group_facts;
 mod label;
 mod launch_template_plan;
@@ -11,7 +12,7 @@ mod max_pods_plan;
 mod notes;
 mod pools;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ipnet::Ipv4Net;
 use schemars::JsonSchema;
@@ -22,6 +23,7 @@ use crate::finding::Subject;
 use crate::inventory::Taint;
 
 pub use decide::{Planned, plan};
+pub use from_tags::config_from_tags;
 pub use launch_template_plan::{CLUSTER_TAG, NODE_GROUP_TAG, is_ours};
 
 /// The schema version of [`Plan`] in JSON.
@@ -52,6 +54,27 @@ pub struct Plan {
     pub node_groups: Vec<NodeGroupPlan>,
     /// Every decision with its reason, in the order in which they were taken.
     pub decisions: Vec<Decision>,
+}
+
+impl Plan {
+    /// The plan of one node group with the ENIConfigs that it names. `None` when there is no such group.
+    pub fn limited_to(mut self, node_group: &str) -> Option<Self> {
+        self.node_groups.retain(|group| group.name == node_group);
+        let group = self.node_groups.first()?;
+        let named: BTreeSet<&str> = group
+            .assignments
+            .iter()
+            .flat_map(|row| row.candidates.iter().map(|candidate| candidate.eni_config.as_str()))
+            .collect();
+        let zones: BTreeSet<&str> = match group.on_no_match {
+            OnNoMatch::Zone => group.assignments.iter().map(|row| row.availability_zone.as_str()).collect(),
+            OnNoMatch::Fail => BTreeSet::new(),
+        };
+        self.eni_configs
+            .retain(|eni_config| named.contains(eni_config.name.as_str()) || zones.contains(eni_config.name.as_str()));
+        self.decisions.retain(|decision| !matches!(&decision.subject, Subject::NodeGroup(name) if name != node_group));
+        Some(self)
+    }
 }
 
 /// How nodes name their ENIConfig.
