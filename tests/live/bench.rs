@@ -112,6 +112,11 @@ pub(crate) fn fixture(name: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
+/// The `eniplan.yaml` of a fixture.
+pub(crate) fn fixture_config(name: &str) -> String {
+    std::fs::read_to_string(source("fixtures").join(name).join("eniplan.yaml")).unwrap()
+}
+
 /// The names of all fixtures.
 pub(crate) fn fixtures() -> Vec<String> {
     let entries = std::fs::read_dir(source("fixtures")).unwrap();

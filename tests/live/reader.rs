@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use eniplan::config::Config;
 use eniplan::inventory::Inventory;
 use eniplan::live::{AlsoRead, CollectOptions, Progress, Timing, collect};
 use serde_json::{Value, json};
@@ -112,18 +113,11 @@ fn reads_what_its_parent_asks_for() {
     let request: Value = serde_json::from_str(&request).unwrap();
     let text = |key: &str| request[key].as_str().map(str::to_owned);
     let seconds = |key: &str, default: f64| Duration::from_secs_f64(request[key].as_f64().unwrap_or(default));
-    let strings = |key: &str| serde_json::from_value(request[key].clone()).unwrap_or_default();
     let options = CollectOptions {
         region: text("region"),
         profile: text("profile"),
         kube_context: text("kube_context"),
-        also: AlsoRead {
-            subnets: strings("subnets"),
-            security_groups: strings("security_groups"),
-            launch_templates: serde_json::from_value(request["launch_templates"].clone()).unwrap_or_default(),
-            images: strings("images"),
-            instance_types: strings("instance_types"),
-        },
+        also: text("config").map(|yaml| AlsoRead::named_in(&Config::from_yaml(&yaml, "eniplan.yaml").unwrap())).unwrap_or_default(),
         timing: Timing {
             first_pause: Duration::from_millis(1),
             attempt: seconds("attempt", 10.0),

@@ -1,4 +1,4 @@
-//! EC2's answers about the network as parts of the inventory. Where EC2 promises no order we sort.
+//! EC2's answers about the network as parts of the inventory.
 
 use std::collections::BTreeMap;
 
@@ -64,15 +64,7 @@ pub(super) fn security_group(raw: ec2::SecurityGroup) -> Result<SecurityGroup, S
 }
 
 fn rules(raw: Option<Vec<ec2::IpPermission>>) -> Result<Vec<SecurityGroupRule>, String> {
-    let mut rules = raw.unwrap_or_default().into_iter().map(rule).collect::<Result<Vec<_>, _>>()?;
-    rules.sort_by(|a, b| rule_order(a).cmp(&rule_order(b)));
-    Ok(rules)
-}
-
-#[allow(clippy::type_complexity)]
-fn rule_order(rule: &SecurityGroupRule) -> (&str, Option<i64>, Option<i64>, &[String], &[String], &[String]) {
-    let SecurityGroupRule { ip_protocol, from_port, to_port, ip_ranges, user_id_group_pairs, prefix_list_ids } = rule;
-    (ip_protocol, *from_port, *to_port, ip_ranges, user_id_group_pairs, prefix_list_ids)
+    raw.unwrap_or_default().into_iter().map(rule).collect()
 }
 
 fn rule(raw: ec2::IpPermission) -> Result<SecurityGroupRule, String> {
@@ -80,25 +72,29 @@ fn rule(raw: ec2::IpPermission) -> Result<SecurityGroupRule, String> {
         ip_protocol: raw.ip_protocol.ok_or("a security group rule without `ipProtocol`")?,
         from_port: raw.from_port.map(i64::from),
         to_port: raw.to_port.map(i64::from),
-        ip_ranges: sorted(raw.ip_ranges.unwrap_or_default().into_iter().filter_map(|range| range.cidr_ip)),
-        user_id_group_pairs: sorted(
-            raw.user_id_group_pairs.unwrap_or_default().into_iter().filter_map(|pair| pair.group_id),
-        ),
-        prefix_list_ids: sorted(
-            raw.prefix_list_ids.unwrap_or_default().into_iter().filter_map(|list| list.prefix_list_id),
-        ),
+        ip_ranges: raw.ip_ranges.unwrap_or_default().into_iter().filter_map(|range| range.cidr_ip).collect(),
+        user_id_group_pairs: raw
+            .user_id_group_pairs
+            .unwrap_or_default()
+            .into_iter()
+            .filter_map(|pair| pair.group_id)
+            .collect(),
+        prefix_list_ids: raw
+            .prefix_list_ids
+            .unwrap_or_default()
+            .into_iter()
+            .filter_map(|list| list.prefix_list_id)
+            .collect(),
     })
 }
 
 pub(super) fn route_table(raw: ec2::RouteTable) -> Result<RouteTable, String> {
     let associations = raw.associations.unwrap_or_default();
-    let mut routes = raw.routes.unwrap_or_default().into_iter().filter_map(route).collect::<Vec<_>>();
-    routes.sort_by(|a, b| (&a.destination, &a.target).cmp(&(&b.destination, &b.target)));
     Ok(RouteTable {
         route_table_id: raw.route_table_id.ok_or("a route table without `routeTableId`")?,
         main: associations.iter().any(|association| association.main == Some(true)),
-        subnet_ids: sorted(associations.into_iter().filter_map(|association| association.subnet_id)),
-        routes,
+        subnet_ids: associations.into_iter().filter_map(|association| association.subnet_id).collect(),
+        routes: raw.routes.unwrap_or_default().into_iter().filter_map(route).collect(),
     })
 }
 
@@ -129,12 +125,6 @@ fn cidr(text: &str) -> Result<Ipv4Net, String> {
     text.parse().map_err(|_| format!("`{text}` where an IPv4 CIDR is expected"))
 }
 
-fn sorted(values: impl Iterator<Item = String>) -> Vec<String> {
-    let mut values: Vec<String> = values.collect();
-    values.sort();
-    values
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -154,26 +144,6 @@ mod tests {
         assert_eq!(dual.cidr_block.to_string(), "10.0.0.0/24");
         assert_eq!(dual.availability_zone, "us-west-2-lax-1a");
         assert_eq!(subnet(raw.build()).unwrap(), None);
-    }
-
-    #[test]
-    fn rules_and_routes_do_not_depend_on_the_order_of_the_answer() {
-        let permission = |protocol: &str, groups: [&str; 2]| {
-            groups
-                .iter()
-                .fold(ec2::IpPermission::builder().ip_protocol(protocol), |builder, id| {
-                    builder.user_id_group_pairs(ec2::UserIdGroupPair::builder().group_id(*id).build())
-                })
-                .build()
-        };
-        let group = |permissions: Vec<ec2::IpPermission>| {
-            security_group(ec2::SecurityGroup::builder().group_id("sg-1").set_ip_permissions(Some(permissions)).build())
-                .unwrap()
-        };
-        assert_eq!(
-            group(vec![permission("tcp", ["sg-2", "sg-1"]), permission("-1", ["sg-4", "sg-3"])]),
-            group(vec![permission("-1", ["sg-3", "sg-4"]), permission("tcp", ["sg-1", "sg-2"])]),
-        );
     }
 
     #[test]
