@@ -1,6 +1,7 @@
 """The bench: one world, one journal, one set of faults and settings, shared by both halves."""
 
 import base64
+import fnmatch
 import itertools
 import threading
 
@@ -35,6 +36,11 @@ class Bench:
     def request_id(self):
         """An id for each answer, in sequence."""
         return f"00000000-0000-4000-8000-{next(self._requests):012x}"
+
+    def allows(self, service, action):
+        """Whether the setting `allow` permits an action; without it everything is."""
+        allow = self.settings["allow"]
+        return allow is None or any(fnmatch.fnmatchcase(f"{service}:{action}", pattern) for pattern in allow)
 
     def clear(self):
         """An empty account and cluster; settings, faults and journal stay."""

@@ -118,6 +118,8 @@ def serve(bench, handler, request, call):
     )
     changes = call.mutating and not call.dry_run
     rule = bench.faults.take(call.service, call.action, changes, call.resources)
+    if rule is None and not bench.allows(call.service, call.action):
+        rule = {"kind": "deny"}
     kind = rule["kind"] if rule else None
     entry["fault"] = kind
     if kind == "cut_before":

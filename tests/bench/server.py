@@ -15,7 +15,18 @@ import threading
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 # Handlers register themselves on import.
-from aws import ec2_images, ec2_network, ec2_templates, eks_addon, eks_cluster, eks_nodegroup, sts  # noqa: E402, F401
+from aws import (  # noqa: E402, F401
+    ec2_images,
+    ec2_network,
+    ec2_template_writes,
+    ec2_templates,
+    eks_addon,
+    eks_cluster,
+    eks_nodegroup,
+    eks_nodegroup_writes,
+    eks_update,
+    sts,
+)
 from aws.front import AwsHalf  # noqa: E402
 from bench import Bench  # noqa: E402
 from http_end import Server  # noqa: E402

@@ -16,6 +16,8 @@ def defaults():
         "polls": 0,
         # Errors with which the next update of a node group or add-on ends, by its name: [{errorCode, errorMessage, resourceIds}].
         "update_errors": {},
+        # Date of the newest AMI release, which a group gets when an update names none.
+        "latest_release": "20251120",
         # Configuration values that an add-on update quietly does not bring to the DaemonSet: names of env entries.
         "addon_env_lost": [],
         # Whether nodes of a group are replaced when its template version changes, and made when it is created.
@@ -34,6 +36,8 @@ def defaults():
                 "user_id": "AROAENIPLANBENCH:tester",
             }
         },
+        # The only actions that are permitted, with wildcards: ["ec2:Describe*", "kube:list eniconfigs", …]; null permits all.
+        "allow": None,
         # The user name of the Kubernetes side, as 403 bodies show it.
         "kube_user": "platform-engineer",
         # The public part of DescribeCluster.endpoint and certificateAuthority: "local" for this bench's own, "seeded" for the file's.

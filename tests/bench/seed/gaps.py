@@ -1,9 +1,13 @@
 """The gaps of an inventory file become faults, so that reading the cluster has the same gaps."""
 
 
+# What services answer when the caller may not. Gaps of other kinds, such as an API server that cannot be reached, follow from the rest.
+DENIALS = {"UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "403", "Forbidden"}
+
+
 def rules(gaps):
-    """One standing fault for each gap."""
-    return [_rule(gap) for gap in gaps]
+    """One standing fault for each read that was denied."""
+    return [_rule(gap) for gap in gaps if gap.get("code") in DENIALS]
 
 
 def _rule(gap):

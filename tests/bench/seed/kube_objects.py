@@ -1,6 +1,9 @@
 """The Kubernetes part of an inventory file."""
 
+import copy
+import functools
 import json
+import pathlib
 
 from kube import defaults, kinds
 from kube.fields import encode
@@ -42,31 +45,21 @@ def _metadata(world, name, source, namespace=None):
 
 
 def put_crd(world, has_schema):
-    """The definition of ENIConfig. Those from before CNI v1.18.3 have no schema for `spec`."""
+    """The definition of ENIConfig, as a real server gave it. Those from before CNI v1.18.3 have no schema for `spec`."""
     kind = kinds.ENI_CONFIG
     world.kube.installed.add(kind.key)
-    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    if has_schema:
-        spec = {
-            "type": "object",
-            "required": ["subnet"],
-            "properties": {"subnet": {"type": "string"}, "securityGroups": {"type": "array", "items": {"type": "string"}}},
-        }
-        schema["properties"] = {"spec": spec, "metadata": {"type": "object"}, "kind": {"type": "string"}, "apiVersion": {"type": "string"}}
-    names = {"plural": kind.plural, "singular": "eniconfig", "kind": kind.kind, "listKind": "ENIConfigList"}
-    world.kube.put(kinds.CRD, ("", kind.key), {
-        "kind": "CustomResourceDefinition",
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "metadata": {**_metadata(world, kind.key, {}), "generation": 1},
-        "spec": {
-            "group": kind.group,
-            "names": names,
-            "scope": "Cluster",
-            "versions": [{"name": kind.version, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}],
-            "conversion": {"strategy": "None"},
-        },
-        "status": {"acceptedNames": names, "storedVersions": [kind.version], "conditions": [{"type": "Established", "status": "True"}]},
-    })
+    crd = copy.deepcopy(_recorded_crd())
+    crd["metadata"].update(uid=world.new_uid(), resourceVersion=world.kube.next_version(), creationTimestamp=CREATED)
+    if not has_schema:
+        crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+        crd["metadata"].pop("annotations")
+    world.kube.put(kinds.CRD, ("", kind.key), crd)
+
+
+@functools.cache
+def _recorded_crd():
+    answers = json.loads((pathlib.Path(__file__).parent.parent / "answers.json").read_text())
+    return next(answer["response"]["body"] for answer in answers if answer["case"] == "CRD")
 
 
 def put_eni_config(world, config):
