@@ -180,10 +180,7 @@ impl Inventory {
         self.security_groups.sort_by(|a, b| a.group_id.cmp(&b.group_id));
         self.security_groups.iter_mut().for_each(SecurityGroup::sort);
         self.route_tables.sort_by(|a, b| a.route_table_id.cmp(&b.route_table_id));
-        for route_table in &mut self.route_tables {
-            route_table.subnet_ids.sort();
-            route_table.routes.sort();
-        }
+        self.route_tables.iter_mut().for_each(RouteTable::sort);
         self.node_groups.sort_by(|a, b| a.name.cmp(&b.name));
         for node_group in &mut self.node_groups {
             node_group.subnets.sort();

@@ -139,6 +139,15 @@ pub struct SecurityGroupRule {
     pub prefix_list_ids: Vec<String>,
 }
 
+impl RouteTable {
+    /// Sorts subnets and routes, those inside the VPC first; EC2 promises no order.
+    pub(super) fn sort(&mut self) {
+        self.subnet_ids.sort();
+        let order = |route: &Route| (route.target != "local", route.destination.clone(), route.target.clone());
+        self.routes.sort_by_cached_key(order);
+    }
+}
+
 /// `ec2:DescribeRouteTables`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RouteTable {
@@ -156,7 +165,7 @@ pub struct RouteTable {
 }
 
 /// One route.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Route {
     /// CIDR block or prefix list.
     pub destination: String,

@@ -80,13 +80,16 @@ pub(super) async fn inventory(options: &CollectOptions, events: Events) -> Resul
     Ok(inventory)
 }
 
-/// Says in every gap who asked. STS is asked only then, and never refuses.
-async fn with_caller(clients: &Clients, gaps: Vec<Gap>) -> Vec<Gap> {
-    if gaps.is_empty() {
+/// Says who asked, in every gap that is an answer of an API. STS is asked only then, and never refuses.
+async fn with_caller(clients: &Clients, mut gaps: Vec<Gap>) -> Vec<Gap> {
+    if gaps.iter().all(|gap| gap.code.is_none()) {
         return gaps;
     }
     let caller = clients.sts.get_caller_identity().send().await.ok().and_then(|identity| identity.arn);
-    gaps.into_iter().map(|gap| Gap { caller: caller.clone(), ..gap }).collect()
+    for gap in gaps.iter_mut().filter(|gap| gap.code.is_some()) {
+        gap.caller.clone_from(&caller);
+    }
+    gaps
 }
 
 /// The account in `arn:aws:eks:REGION:ACCOUNT:cluster/NAME`.

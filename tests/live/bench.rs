@@ -54,6 +54,13 @@ impl Bench {
         self.control("POST", "settings", settings);
     }
 
+    /// Gives the caller another ARN.
+    pub(crate) fn call_as(&self, arn: &str) {
+        let mut credentials = self.control("GET", "settings", &Value::Null)["credentials"].take();
+        credentials[self.ports["access_key_id"].as_str().unwrap()]["arn"] = arn.into();
+        self.settings(&json!({"credentials": credentials}));
+    }
+
     /// Replaces all fault rules.
     pub(crate) fn faults(&self, rules: &Value) {
         self.control("PUT", "faults", rules);

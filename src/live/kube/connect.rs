@@ -60,8 +60,7 @@ pub(in crate::live) async fn connect(
     options: &CollectOptions,
 ) -> Result<Access, AccessError> {
     let Some(endpoint) = &cluster.endpoint else {
-        let status = cluster.status.as_deref().unwrap_or("not there yet");
-        return Ok(Access::Unavailable(format!("the cluster is {status} and has no endpoint")));
+        return Ok(Access::Unavailable("the cluster has no endpoint yet".into()));
     };
     let authority = cluster.certificate_authority.as_deref().map(pem::certificates_in_base64).unwrap_or_default();
     if authority.is_empty() {

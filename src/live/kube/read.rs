@@ -74,7 +74,7 @@ pub(in crate::live) async fn read_kubernetes(reading: &Reading, access: &Access,
         Access::Ready(connection) => connection,
         Access::Unavailable(reason) => {
             for kind in [ENI_CONFIG_CRD, ENI_CONFIGS, AWS_NODE, NODES] {
-                reading.settle(kind.source, 0, vec![kind.failure(None, reason.clone())]);
+                reading.settle(kind.source, 0, vec![Failure::unreadable(kind.action, None, reason.clone())]);
             }
             return Kubernetes::default();
         }
