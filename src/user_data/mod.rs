@@ -4,13 +4,17 @@
 //! a launch template can hold makes it panic or use more than a few megabytes. Writing is strict. Parts are bytes;
 //! nothing here assumes that a foreign part is text.
 
+pub mod bootstrap_call;
 mod edits;
 mod kind;
+pub mod labels;
 mod layers;
 pub mod mime;
+pub mod node_config;
 mod oddity;
 mod ours;
 mod read;
+pub mod shell;
 pub mod size;
 
 pub use kind::{Kind, content_type_of};
