@@ -250,6 +250,45 @@ fn two_foreign_calls_or_a_call_that_cannot_move_are_refused() {
     }
 }
 
+/// What `bootstrap.sh` is called with, by running the script against a stand-in.
+#[expect(clippy::disallowed_methods, reason = "the script is run")]
+fn arguments(script: &[u8]) -> Vec<String> {
+    let script = String::from_utf8(script.to_vec()).unwrap().replace("/etc/eks/bootstrap.sh", "stand_in");
+    let script = format!("stand_in() {{ printf '%s\\0' \"$@\"; }}\n{script}");
+    let output = std::process::Command::new("bash").args(["-euc", &script]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.split_terminator('\0').map(str::to_owned).collect()
+}
+
+#[test]
+fn the_folded_call_is_one_call_with_one_argument_for_kubelet() {
+    let document = read(&existing("al2-call-with-labels.sh")).unwrap();
+    let merged = merge(&document, &ours(Family::Al2), &target(Family::Al2, false)).unwrap();
+    let foreign = String::from_utf8(merged.parts[0].body.clone()).unwrap().replace("yum ", "true ");
+    assert_eq!(arguments(foreign.as_bytes()), [""; 0]);
+    assert_eq!(
+        arguments(&merged.parts[1].body),
+        [
+            "demo",
+            "--b64-cluster-ca",
+            "LS0t",
+            "--apiserver-endpoint",
+            "https://example",
+            "--dns-cluster-ip",
+            "169.254.20.10",
+            "--use-max-pods",
+            "false",
+            "--kubelet-extra-args",
+            "--node-labels=role=web,team=a --register-with-taints=dedicated=web:NoSchedule \
+             --eviction-hard=memory.available<5% --image-pull-progress-deadline=30m --v=3 \
+             --node-labels=k8s.amazonaws.com/eniConfig=pod-1a,eks.amazonaws.com/nodegroup=web --max-pods=20",
+            "--container-runtime",
+            "containerd",
+        ]
+    );
+}
+
 #[test]
 fn our_part_is_replaced_where_it_stands() {
     let target = target(Family::Al2023, true);

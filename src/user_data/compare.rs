@@ -99,7 +99,7 @@ pub fn differences(before: &Document, after: &Document) -> Vec<Difference> {
 fn pairs(old: &[Part], new: &[Part]) -> Vec<(usize, usize)> {
     let belong = |i: usize, j: usize| match (old.get(i), new.get(j)) {
         (Some(a), Some(b)) if is_ours(a) || is_ours(b) => {
-            is_ours(a) && is_ours(b) && marker_name(&a.body) == marker_name(&b.body)
+            is_ours(a) && is_ours(b) && marker_name(&a.content()) == marker_name(&b.content())
         }
         (Some(a), Some(b)) => same_body(a, b) && same_headers(a, b),
         _ => false,
@@ -149,7 +149,7 @@ fn changes(old: &[Part], old_index: usize, new: &[Part], new_index: usize) -> Ve
 
 fn name(parts: &[Part], index: usize) -> Option<PartName> {
     let part = parts.get(index)?;
-    let ours = is_ours(part).then(|| marker_name(&part.body)).flatten();
+    let ours = is_ours(part).then(|| marker_name(&part.content())).flatten();
     Some(PartName { number: index + 1, media_type: part.media_type().to_owned(), ours })
 }
 

@@ -9,8 +9,8 @@ pub const MARKER: &str = "# eniplan.dev/part:";
 
 /// Whether a part is ours. A TOML document is ours when nothing in it is the user's.
 pub fn is_ours(part: &Part) -> bool {
-    let is_marked = marker_name(&part.body).is_some();
-    is_marked && (!part.is(TOML) || bottlerocket::foreign(&part.body).trim_ascii().is_empty())
+    let is_marked = marker_name(&part.content()).is_some();
+    is_marked && (!part.is(TOML) || bottlerocket::foreign(&part.content()).trim_ascii().is_empty())
 }
 
 /// The name behind the first marker line of a body.

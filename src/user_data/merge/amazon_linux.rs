@@ -65,8 +65,8 @@ fn placed(existing: &Document, ours: &[Part]) -> Vec<Entry> {
             continue;
         }
         // A part of ours that is not wanted any more, or stands there twice, goes.
-        let name = marker_name(&part.body);
-        if let Some(position) = waiting.iter().position(|one| marker_name(&one.body) == name) {
+        let name = marker_name(&part.content());
+        if let Some(position) = waiting.iter().position(|one| marker_name(&one.content()) == name) {
             entries.push(Entry { number: None, part: waiting.remove(position).clone() });
         }
     }
