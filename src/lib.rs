@@ -24,6 +24,7 @@ pub mod choose;
 pub mod cli;
 pub mod commands;
 pub mod config;
+pub mod diff;
 pub mod error;
 pub mod finding;
 pub mod inventory;
