@@ -149,7 +149,7 @@ fn drawn_part() -> impl Strategy<Value = DrawnPart> {
 fn drawn() -> impl Strategy<Value = Drawn> {
     (
         proptest::collection::vec(drawn_part(), 1..5),
-        proptest::bool::weighted(0.1),
+        proptest::bool::weighted(0.2),
         one_of(&[
             Head::Plain,
             Head::ContentTypeFirst,
