@@ -29,6 +29,8 @@ pub mod error;
 pub mod finding;
 pub mod inventory;
 pub mod launch_template;
+#[cfg(feature = "live")]
+pub mod live;
 pub mod max_pods;
 pub mod net;
 pub mod plan;

@@ -21,7 +21,7 @@ use crate::user_data::size::Size;
 pub use launch_template_files::{CreateLaunchTemplate, CreateLaunchTemplateVersion, LaunchTemplateRequest};
 
 /// Everything that the plan turns into text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rendered {
     /// ENIConfig manifests by name.
     pub eni_configs: BTreeMap<String, String>,
