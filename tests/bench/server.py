@@ -21,6 +21,7 @@ from aws import (  # noqa: E402, F401
     ec2_template_writes,
     ec2_templates,
     eks_addon,
+    eks_addon_writes,
     eks_cluster,
     eks_nodegroup,
     eks_nodegroup_writes,

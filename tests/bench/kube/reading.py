@@ -5,7 +5,7 @@ import json
 import re
 
 from http_end import Answer
-from kube import status
+from kube import kinds, rollout, status
 
 METADATA_ONLY = re.compile(r"as=(PartialObjectMetadata(?:List)?);g=meta\.k8s\.io;v=v1")
 
@@ -20,6 +20,8 @@ def get(call, kind, namespace, name):
     value = call.store.objects[kind.key].get((namespace, name))
     if value is None:
         raise status.not_found(kind, name)
+    if kind is kinds.DAEMON_SET:
+        rollout.look(call.store, (namespace, name), value)
     if METADATA_ONLY.search(call.accept):
         return status.json_answer(200, _metadata_only(load(value)))
     return status.json_answer(200, load(value))

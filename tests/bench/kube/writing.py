@@ -3,7 +3,7 @@
 import copy
 import datetime
 
-from kube import defaults, managers, merge, reading, rules, status
+from kube import defaults, managers, merge, reading, rollout, rules, status
 
 APPLY = "application/apply-patch+yaml"
 MERGE = "application/merge-patch+json"
@@ -103,6 +103,8 @@ def _put_over(call, key, live, value, own):
         own(value)
     if value == live:
         return status.json_answer(200, live)
+    if kind.kind == "DaemonSet" and value["spec"] != live["spec"] and not call.dry_run:
+        rollout.start(call.store, key, value, call.settings["polls"])
     return _store(call, key, value, 200)
 
 
