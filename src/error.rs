@@ -140,6 +140,14 @@ pub enum Error {
         /// What to do about it.
         help: String,
     },
+    /// A part of user data has a header that strict MIME does not allow.
+    #[error("cannot write part {number} of the user data: {reason}")]
+    UserDataPart {
+        /// The part, from 1.
+        number: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A value could not be turned into JSON or YAML; a defect of the program.
     #[error("cannot serialise {what}")]
     Serialise {
@@ -179,6 +187,7 @@ impl Error {
             }
             Self::NoSuchNodeGroup { known, .. } => format!("the plan has: {}", known.join(", ")),
             Self::NothingToPrint { because, .. } => because.clone(),
+            Self::UserDataPart { .. } => "correct that part's headers in the launch template, or remove the part".into(),
             Self::Template { .. } | Self::RenderedInvalid { .. } | Self::Serialise { .. } => {
                 "this is a defect of eniplan; nothing was written; please report it with the inventory (`eniplan inventory --redact`)".into()
             }

@@ -1,7 +1,21 @@
 //! `eniplan.yaml`: what the user wants. Parsed with line and column; everything that the file alone can show to be
 //! wrong is an error here, everything that needs the inventory is a finding of the plan.
 
+mod aws_names;
+mod cni_env;
+mod described;
+mod fault;
+mod kubernetes_names;
+mod label;
+mod node_groups;
 mod parse;
+mod pools;
+mod read;
+mod schema;
+mod tree;
+
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
@@ -9,7 +23,7 @@ use ipnet::Ipv4Net;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use parse::json_schema;
+pub use schema::json_schema;
 
 /// What the user wants for one cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -147,7 +147,7 @@ impl EniConfig {
 }
 
 /// Helm marks its objects with a label and an annotation. Source: Helm, "Labels and Annotations" and `pkg/action/validate.go`.
-pub(super) fn owned_by_helm(labels: &BTreeMap<String, String>, annotations: &BTreeMap<String, String>) -> bool {
+pub(crate) fn owned_by_helm(labels: &BTreeMap<String, String>, annotations: &BTreeMap<String, String>) -> bool {
     labels.get("app.kubernetes.io/managed-by").is_some_and(|manager| manager == "Helm")
         || annotations.contains_key("meta.helm.sh/release-name")
 }
@@ -170,7 +170,17 @@ impl CniSettings {
     /// A boolean as Go's `strconv.ParseBool` reads it; what it cannot read counts as the CNI's default, false.
     /// Source: amazon-vpc-cni-k8s `pkg/ipamd/ipamd.go`, `parseBoolEnvVar`.
     pub fn flag(&self, name: &str) -> bool {
-        self.value(name).and_then(parse_go_bool).unwrap_or(false)
+        self.flag_or(name, false)
+    }
+
+    /// A boolean with a default other than false.
+    pub fn flag_or(&self, name: &str, default: bool) -> bool {
+        self.value(name).and_then(parse_go_bool).unwrap_or(default)
+    }
+
+    /// The value of a boolean that Go cannot read, where it is set to one.
+    pub fn unreadable_flag(&self, name: &str) -> Option<&str> {
+        self.value(name).filter(|value| parse_go_bool(value).is_none())
     }
 
     /// Whether custom networking is on.
@@ -227,9 +237,7 @@ impl Inventory {
                 version: aws_node.version().or_else(|| self.add_on_version()),
             });
         }
-        if self.gaps_in(GapSource::AwsNode).next().is_none() {
-            return None;
-        }
+        self.gaps_in(GapSource::AwsNode).next()?;
         self.add_on.as_ref().map(|add_on| CniSettings { env: add_on.env(), version: self.add_on_version() })
     }
 

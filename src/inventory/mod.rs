@@ -14,7 +14,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use cluster::{Cluster, OutpostConfig};
-pub use cni::{AddOn, AwsNode, CniSettings, CniVersion, EniConfig, EniConfigCrd, FieldManager};
+pub(crate) use cni::owned_by_helm;
+pub use cni::{AddOn, AwsNode, CniSettings, CniVersion, DEFAULT_ENI_CONFIG_KEY, EniConfig, EniConfigCrd, FieldManager};
 pub use network::{CidrBlockAssociation, Route, RouteTable, SecurityGroup, SecurityGroupRule, Subnet, Vpc};
 pub use node::Node;
 pub use node_group::{

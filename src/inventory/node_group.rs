@@ -220,6 +220,9 @@ pub struct InstanceType {
     pub bare_metal: bool,
     /// `vCpuInfo.defaultVCpus`.
     pub default_v_cpus: u32,
+    /// `processorInfo.supportedArchitectures`, such as `x86_64` or `arm64`.
+    #[serde(default)]
+    pub supported_architectures: Vec<String>,
 }
 
 /// One network card of an instance type.

@@ -1,6 +1,18 @@
 //! Inventory + Config → [`Plan`]: everything decided, nothing left to choose later.
 
-use std::collections::BTreeMap;
+mod assignments;
+mod bootstrap;
+mod cni;
+mod decide;
+mod from_tags;
+mod group_facts;
+mod label;
+mod launch_template_plan;
+mod max_pods_plan;
+mod notes;
+mod pools;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use ipnet::Ipv4Net;
 use schemars::JsonSchema;
@@ -10,11 +22,18 @@ use crate::config::{AmiFamily, LabelDesign, OnNoMatch, Strategy};
 use crate::finding::Subject;
 use crate::inventory::Taint;
 
+pub use decide::{Planned, plan};
+pub use from_tags::config_from_tags;
+pub use launch_template_plan::{CLUSTER_TAG, NODE_GROUP_TAG, is_ours};
+
 /// The schema version of [`Plan`] in JSON.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// Label value of a node that found no row for its subnet. It names no ENIConfig, so the node stays NotReady.
 pub const NO_MATCH: &str = "eniplan-no-match";
+
+/// Label that marks an ENIConfig as ours. Source: Kubernetes, "Recommended Labels".
+pub const MANAGED_BY_LABEL: (&str, &str) = ("app.kubernetes.io/managed-by", "eniplan");
 
 /// Everything decided for one cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -35,6 +54,27 @@ pub struct Plan {
     pub node_groups: Vec<NodeGroupPlan>,
     /// Every decision with its reason, in the order in which they were taken.
     pub decisions: Vec<Decision>,
+}
+
+impl Plan {
+    /// The plan of one node group with the ENIConfigs that it names. `None` when there is no such group.
+    pub fn limited_to(mut self, node_group: &str) -> Option<Self> {
+        self.node_groups.retain(|group| group.name == node_group);
+        let group = self.node_groups.first()?;
+        let named: BTreeSet<&str> = group
+            .assignments
+            .iter()
+            .flat_map(|row| row.candidates.iter().map(|candidate| candidate.eni_config.as_str()))
+            .collect();
+        let zones: BTreeSet<&str> = match group.on_no_match {
+            OnNoMatch::Zone => group.assignments.iter().map(|row| row.availability_zone.as_str()).collect(),
+            OnNoMatch::Fail => BTreeSet::new(),
+        };
+        self.eni_configs
+            .retain(|eni_config| named.contains(eni_config.name.as_str()) || zones.contains(eni_config.name.as_str()));
+        self.decisions.retain(|decision| !matches!(&decision.subject, Subject::NodeGroup(name) if name != node_group));
+        Some(self)
+    }
 }
 
 /// How nodes name their ENIConfig.
@@ -95,6 +135,8 @@ pub struct EniConfigPlan {
     pub pools: Vec<String>,
     /// Whether an object of this name is in the cluster.
     pub exists: bool,
+    /// Whether the object is, or will be, marked as eniplan's own.
+    pub ours: bool,
 }
 
 /// One node group.

@@ -1,0 +1,146 @@
+//! Rules about the cluster as a whole, and about what could not be read.
+
+use super::Facts;
+use crate::finding::{Problem, Subject};
+use crate::inventory::GapSource;
+
+fn subject(facts: &Facts<'_>) -> Subject {
+    Subject::Cluster(facts.inventory.cluster.name.clone())
+}
+
+pub(super) fn ipv6_cluster(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    if facts.inventory.cluster.ip_family.as_deref() == Some("ipv6") {
+        problems.push(Problem::new(
+            "ipv6-cluster",
+            subject(facts),
+            "its IP family is IPv6, and the VPC CNI refuses custom networking there",
+            "IPv6 pods need no pod subnets of their own; plan an IPv4 cluster instead",
+        ));
+    }
+}
+
+pub(super) fn auto_mode_only(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    let inventory = facts.inventory;
+    if inventory.cluster.auto_mode
+        && inventory.aws_node.is_none()
+        && inventory.gaps_in(GapSource::AwsNode).next().is_none()
+    {
+        problems.push(Problem::new(
+            "auto-mode-only",
+            subject(facts),
+            "it runs in EKS Auto Mode without aws-node; ENIConfigs have no effect on its nodes",
+            "set podSubnetSelectorTerms and podSecurityGroupSelectorTerms in the NodeClass instead",
+        ));
+    }
+}
+
+pub(super) fn auto_mode_beside(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    if facts.inventory.cluster.auto_mode && facts.inventory.aws_node.is_some() {
+        problems.push(Problem::new(
+            "auto-mode-beside",
+            subject(facts),
+            "EKS Auto Mode is on beside the node groups; its nodes run no aws-node and are left out",
+            "set podSubnetSelectorTerms in the NodeClass for nodes of Auto Mode",
+        ));
+    }
+}
+
+pub(super) fn outpost_cluster(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    let cluster = &facts.inventory.cluster;
+    if cluster.outpost_config.is_none() {
+        return;
+    }
+    let managed: Vec<&str> =
+        facts.plan.node_groups.iter().filter(|group| group.managed).map(|group| group.name.as_str()).collect();
+    if !managed.is_empty() {
+        problems.push(Problem::new(
+            "outpost-cluster",
+            subject(facts),
+            format!("a local cluster on Outposts has no managed node groups, but the plan has {}", managed.join(", ")),
+            "set `managed: false` on them and describe them",
+        ));
+    } else if cluster.id.is_none() {
+        problems.push(Problem::new(
+            "outpost-cluster",
+            subject(facts),
+            "a local cluster on Outposts needs its id in the user data, and the inventory has none",
+            "read the inventory again; the id is `cluster.id` of `aws eks describe-cluster`",
+        ));
+    }
+}
+
+pub(super) fn cluster_not_ready(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    let cluster = &facts.inventory.cluster;
+    let service_cidr = cluster.service_ipv4_cidr.is_none() && cluster.ip_family.as_deref() != Some("ipv6");
+    let missing: Vec<&str> = [
+        (cluster.endpoint.is_none(), "endpoint"),
+        (cluster.certificate_authority.is_none(), "certificate authority"),
+        (service_cidr, "service CIDR"),
+    ]
+    .into_iter()
+    .filter_map(|(is_missing, name)| is_missing.then_some(name))
+    .collect();
+    if !missing.is_empty() {
+        problems.push(Problem::new(
+            "cluster-not-ready",
+            subject(facts),
+            format!(
+                "EKS gives no {} for it (status {})",
+                missing.join(", no "),
+                cluster.status.as_deref().unwrap_or("unknown")
+            ),
+            format!("wait for `aws eks wait cluster-active --name {}`, then read the inventory again", cluster.name),
+        ));
+    }
+}
+
+pub(super) fn cluster_not_active(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    if let Some(status) = facts.inventory.cluster.status.as_deref().filter(|status| *status != "ACTIVE") {
+        problems.push(Problem::new(
+            "cluster-not-active",
+            subject(facts),
+            format!("its status is {status}; EKS takes no other change meanwhile, and what was read may be changing"),
+            "wait until it is ACTIVE before you apply",
+        ));
+    }
+}
+
+pub(super) fn region_differs(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    let Some(wanted) = facts.config.region.as_deref() else { return };
+    if wanted != facts.inventory.region {
+        problems.push(Problem::new(
+            "region-differs",
+            subject(facts),
+            format!("eniplan.yaml is for {wanted}, the inventory was read in {}", facts.inventory.region),
+            "pass the inventory of the right cluster, or correct metadata.region",
+        ));
+    }
+}
+
+pub(super) fn read_failed(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    for gap in &facts.inventory.gaps {
+        // Routes feed warnings only, and are stated by `routes-unread`.
+        if gap.source == GapSource::RouteTables {
+            continue;
+        }
+        problems.push(gap_problem("read-failed", gap));
+    }
+}
+
+pub(super) fn routes_unread(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    for gap in facts.inventory.gaps_in(GapSource::RouteTables) {
+        problems.push(gap_problem("routes-unread", gap));
+    }
+}
+
+fn gap_problem(rule: &'static str, gap: &crate::inventory::Gap) -> Problem {
+    let of = gap.resource.as_ref().map_or_else(String::new, |resource| format!(" of {resource}"));
+    let code = gap.code.as_ref().map_or_else(String::new, |code| format!(" with {code}"));
+    let caller = gap.caller.as_deref().unwrap_or("the caller");
+    Problem::new(
+        rule,
+        Subject::Read(gap.action.clone()),
+        format!("{}{of} did not succeed{code}: {}", gap.action, gap.message),
+        format!("allow {caller} to `{}`{of}, then read the inventory again", gap.action),
+    )
+}

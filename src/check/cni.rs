@@ -1,0 +1,247 @@
+//! Rules about the VPC CNI: its version, its settings, who owns them.
+
+use super::Facts;
+use crate::config::{LabelDesign, OnNoMatch};
+use crate::finding::{Problem, Subject};
+use crate::inventory::{CniSettings, CniVersion, GapSource};
+use crate::plan::{CniOwner, CniPlan};
+use crate::resolve::{EXTERNAL_ENI_CONFIG_LABEL, FIRST_CNI_WITH_EXTERNAL_LABEL};
+
+/// First CNI whose node stays NotReady when its ENIConfig is missing. Source: amazon-vpc-cni-k8s pull request 2354.
+const FIRST_CNI_THAT_FAILS_CLOSED: CniVersion = CniVersion(1, 13, 0);
+
+/// The one release that cannot make interfaces for an ENIConfig without groups. Source: amazon-vpc-cni-k8s issue 2426.
+const CNI_THAT_NEEDS_GROUPS: CniVersion = CniVersion(1, 13, 0);
+
+fn subject() -> Subject {
+    Subject::Cni("aws-node".into())
+}
+
+fn version(facts: &Facts<'_>) -> Option<CniVersion> {
+    facts.inventory.cni_settings()?.version
+}
+
+/// The CNI's settings as the plan wants them.
+pub(super) fn settings_after(facts: &Facts<'_>) -> CniSettings {
+    let mut settings = facts.inventory.cni_settings().unwrap_or_default();
+    settings.env.extend(facts.plan.cni.env.clone());
+    settings
+}
+
+pub(super) fn eniconfig_crd_missing(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    let inventory = facts.inventory;
+    let could_tell = inventory.gaps_in(GapSource::EniConfigCrd).next().is_none()
+        && inventory.gaps_in(GapSource::EniConfigs).next().is_none();
+    if inventory.eni_config_crd.is_none() && inventory.aws_node.is_some() && could_tell {
+        problems.push(Problem::new(
+            "eniconfig-crd-missing",
+            Subject::Cni("eniconfigs.crd.k8s.amazonaws.com".into()),
+            "the cluster does not know the kind ENIConfig, although aws-node is installed",
+            "install the CustomResourceDefinition first: reinstall the vpc-cni add-on or chart, or apply the CRD of your CNI release",
+        ));
+    }
+}
+
+pub(super) fn eniconfig_crd_without_schema(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    if facts.inventory.eni_config_crd.as_ref().is_some_and(|crd| !crd.has_schema) {
+        problems.push(Problem::new(
+            "eniconfig-crd-without-schema",
+            Subject::Cni("eniconfigs.crd.k8s.amazonaws.com".into()),
+            "the ENIConfig definition has no schema (it is from before CNI v1.18.3), so the API server accepts malformed objects, which hang aws-node",
+            "apply the CRD of your CNI release; a Helm upgrade does not bring it",
+        ));
+    }
+}
+
+pub(super) fn cni_needs_groups(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    if version(facts) != Some(CNI_THAT_NEEDS_GROUPS) {
+        return;
+    }
+    for eni_config in facts.plan.eni_configs.iter().filter(|eni_config| eni_config.security_groups.is_empty()) {
+        problems.push(Problem::new(
+            "cni-needs-groups",
+            Subject::EniConfig(eni_config.name.clone()),
+            format!("it has no security groups, and CNI {CNI_THAT_NEEDS_GROUPS} cannot make interfaces then"),
+            "update the VPC CNI to v1.13.2 or later, or name security groups in the pool",
+        ));
+    }
+}
+
+pub(super) fn no_match_fails_open(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    let Some(version) = version(facts).filter(|version| *version < FIRST_CNI_THAT_FAILS_CLOSED) else { return };
+    let groups: Vec<&str> = facts
+        .plan
+        .node_groups
+        .iter()
+        .filter(|group| group.on_no_match == OnNoMatch::Fail && group.label_key.is_some())
+        .map(|group| group.name.as_str())
+        .collect();
+    if !groups.is_empty() {
+        problems.push(Problem::new(
+            "no-match-fails-open",
+            subject(),
+            format!("onNoMatch `fail` relies on CNI {FIRST_CNI_THAT_FAILS_CLOSED} or later; with {version} such a node of {} becomes Ready and its pods hang in ContainerCreating", groups.join(", ")),
+            "update the VPC CNI",
+        ));
+    }
+}
+
+pub(super) fn cni_relabels(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    let Some(version) = version(facts).filter(|version| *version < FIRST_CNI_WITH_EXTERNAL_LABEL) else { return };
+    if facts.plan.label.design == LabelDesign::Own {
+        problems.push(Problem::new(
+            "cni-relabels",
+            subject(),
+            format!(
+                "CNI {version} writes the label of ENI_CONFIG_LABEL_DEF itself and overwrites what kubelet has set"
+            ),
+            format!("update the VPC CNI to {FIRST_CNI_WITH_EXTERNAL_LABEL} or later"),
+        ));
+    }
+}
+
+pub(super) fn override_label_undocumented(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    let groups =
+        facts.plan.node_groups.iter().filter(|group| group.label_key.as_deref() == Some(EXTERNAL_ENI_CONFIG_LABEL));
+    if groups.count() > 0 {
+        problems.push(Problem::new(
+            "override-label-undocumented",
+            subject(),
+            format!("nodes get {EXTERNAL_ENI_CONFIG_LABEL}, which the CNI has looked at first since {FIRST_CNI_WITH_EXTERNAL_LABEL}, but which no manual of AWS names"),
+            format!("with the Cluster Autoscaler add `--balancing-ignore-label={EXTERNAL_ENI_CONFIG_LABEL}`, so that it still balances similar groups"),
+        ));
+    }
+}
+
+pub(super) fn switch_pending(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    let CniPlan { switch, changes, env, .. } = &facts.plan.cni;
+    if !switch || facts.inventory.nodes.is_empty() {
+        return;
+    }
+    let what: Vec<String> = changes
+        .iter()
+        .map(|(name, now)| {
+            format!("{name}: {} → {}", now.as_deref().unwrap_or("unset"), env.get(name).map_or("", String::as_str))
+        })
+        .collect();
+    problems.push(Problem::new(
+        "switch-pending",
+        subject(),
+        format!(
+            "the plan changes where nodes get pod addresses ({}); it reaches every node's next interface, and interfaces that exist stay where they are",
+            what.join(", ")
+        ),
+        "apply the files in the order of the README, and replace the nodes that are there now",
+    ));
+}
+
+pub(super) fn cni_owned_by_helm(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    if facts.plan.cni.owner == CniOwner::Helm && !facts.plan.cni.changes.is_empty() {
+        problems.push(Problem::new(
+            "cni-owned-by-helm",
+            subject(),
+            "a Helm release owns aws-node; settings written past it are reverted by the next upgrade",
+            "put the env of cni/daemonset-patch.yaml into the release's values, under `env`",
+        ));
+    }
+}
+
+pub(super) fn cni_setting_unreadable(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    let Some(settings) = facts.inventory.cni_settings() else { return };
+    for name in [
+        "AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG",
+        "ENABLE_PREFIX_DELEGATION",
+        "ENABLE_POD_ENI",
+        "ENABLE_SUBNET_DISCOVERY",
+        "AWS_VPC_K8S_CNI_EXTERNALSNAT",
+    ] {
+        if let Some(value) = settings.unreadable_flag(name) {
+            problems.push(Problem::new(
+                "cni-setting-unreadable",
+                subject(),
+                format!("{name} is `{value}`, which the CNI cannot read as a boolean and takes for its default"),
+                "write \"true\" or \"false\"",
+            ));
+        }
+    }
+}
+
+pub(super) fn pod_subnet_excluded(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    for (eni_config, value) in tagged_pod_subnets(facts) {
+        if applies_exclusion(facts) && value == "0" {
+            problems.push(Problem::new(
+                "pod-subnet-excluded",
+                Subject::Subnet(eni_config.0.clone()),
+                format!("it is tagged {CNI_ROLE_TAG}=0, so that the CNI attaches interfaces of ENIConfig {} there but gives no pod an address from them", eni_config.1),
+                format!("remove the tag {CNI_ROLE_TAG}, or set ENABLE_SUBNET_DISCOVERY to \"false\""),
+            ));
+        }
+    }
+}
+
+pub(super) fn pod_subnet_with_cni_tag(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    for (eni_config, value) in tagged_pod_subnets(facts) {
+        if !(applies_exclusion(facts) && value == "0") {
+            problems.push(Problem::new(
+                "pod-subnet-with-cni-tag",
+                Subject::Subnet(eni_config.0.clone()),
+                format!("it is tagged {CNI_ROLE_TAG}={value}; subnet discovery does not choose it while custom networking is on, but some CNI releases exclude it by such tags"),
+                format!("remove the tag {CNI_ROLE_TAG} from pod subnets that ENIConfigs name"),
+            ));
+        }
+    }
+}
+
+/// Tag of subnet discovery. Source: amazon-vpc-cni-k8s `pkg/awsutils/awsutils.go`, `subnetDiscoveryTagKey`.
+const CNI_ROLE_TAG: &str = "kubernetes.io/role/cni";
+
+/// Releases that apply the exclusion tag to interfaces of ENIConfigs as well.
+/// Source: amazon-vpc-cni-k8s v1.22.0 to v1.23.1, `pkg/ipamd/ipamd.go`, `excludedENIBasedOnSubnetTags`.
+fn applies_exclusion(facts: &Facts<'_>) -> bool {
+    let settings = settings_after(facts);
+    let discovery = settings.flag_or("ENABLE_SUBNET_DISCOVERY", true);
+    let affected =
+        settings.version.is_none_or(|version| (CniVersion(1, 22, 0)..=CniVersion(1, 23, 1)).contains(&version));
+    discovery && affected
+}
+
+fn tagged_pod_subnets<'a>(facts: &Facts<'a>) -> Vec<((&'a String, &'a String), &'a str)> {
+    let inventory = facts.inventory;
+    facts
+        .plan
+        .eni_configs
+        .iter()
+        .filter_map(|eni_config| {
+            let value = inventory.subnet(&eni_config.subnet_id)?.tags.get(CNI_ROLE_TAG)?;
+            Some(((&eni_config.subnet_id, &eni_config.name), value.as_str()))
+        })
+        .collect()
+}
+
+pub(super) fn snat_uses_node_address(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    let own_groups = facts.plan.eni_configs.iter().any(|eni_config| {
+        eni_config
+            .security_groups
+            .iter()
+            .any(|group| Some(group) != facts.inventory.cluster.cluster_security_group_id.as_ref())
+    });
+    if own_groups && !settings_after(facts).flag("AWS_VPC_K8S_CNI_EXTERNALSNAT") {
+        problems.push(Problem::new(
+            "snat-uses-node-address",
+            subject(),
+            "pods leave the VPC by the node's primary interface, with the node's address, groups and routes; the security groups of the ENIConfigs do not filter that traffic",
+            "set AWS_VPC_K8S_CNI_EXTERNALSNAT to \"true\" if pods are to leave with their own address, and give the pod subnets a route to a NAT gateway",
+        ));
+    }
+}
+
+pub(super) fn pod_eni_second_reader(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    if settings_after(facts).pod_eni() {
+        problems.push(Problem::new(
+            "pod-eni-second-reader",
+            subject(),
+            "security groups for pods are on: branch interfaces follow the node's CNINode object, which is written only when aws-node starts, and groups of a SecurityGroupPolicy replace those of the ENIConfig",
+            "restart aws-node on a node after relabelling it; nodes made from the planned launch templates need nothing",
+        ));
+    }
+}

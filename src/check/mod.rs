@@ -1,0 +1,106 @@
+//! Every rule of the product in one table: what it is called, how severe it is, when it is looked at, and how.
+//!
+//! A rule either examines facts here, or is stated by `plan/` while it decides; both leave a [`Problem`], and only this
+//! table gives it a severity. `docs/rules.md` is made from the table.
+
+mod cluster;
+mod cni;
+mod eni_configs;
+mod launch_templates;
+mod node_groups;
+mod nodes;
+mod pod_subnets;
+mod table;
+mod user_data;
+
+use crate::config::Config;
+use crate::finding::{Finding, Problem, Severity};
+use crate::inventory::Inventory;
+use crate::plan::Plan;
+use crate::render::Rendered;
+
+pub use table::{RULES, rules_page};
+
+/// One rule.
+#[derive(Debug, Clone, Copy)]
+pub struct Rule {
+    /// Id; also the anchor of its section in `docs/rules.md`.
+    pub id: &'static str,
+    /// How severe its findings are.
+    pub severity: Severity,
+    /// When it is looked at.
+    pub when: When,
+    /// What it says, in one sentence.
+    pub summary: &'static str,
+    /// Why that matters.
+    pub why: &'static str,
+    /// How it is looked at.
+    pub how: How,
+}
+
+/// When a rule is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// With every plan.
+    Plan,
+    /// By `eniplan lint`, on one user-data file.
+    Lint,
+    /// By `eniplan verify`, on the live cluster.
+    Live,
+}
+
+/// How a rule is looked at.
+#[derive(Debug, Clone, Copy)]
+pub enum How {
+    /// `plan/` states it while it decides.
+    StatedByPlan,
+    /// A function over inventory, config and plan.
+    Facts(fn(&Facts<'_>, &mut Vec<Problem>)),
+}
+
+/// What rules look at.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a> {
+    /// What is.
+    pub inventory: &'a Inventory,
+    /// What is wanted.
+    pub config: &'a Config,
+    /// What was decided.
+    pub plan: &'a Plan,
+    /// What it renders to.
+    pub rendered: &'a Rendered,
+}
+
+/// The rule of that id.
+pub fn rule(id: &str) -> Option<&'static Rule> {
+    RULES.iter().find(|rule| rule.id == id)
+}
+
+/// Looks at every rule of the plan and adds what planning itself has stated. The worst come first.
+pub fn findings(facts: &Facts<'_>, stated_by_plan: &[Problem]) -> Vec<Finding> {
+    let mut problems = stated_by_plan.to_vec();
+    for rule in RULES {
+        if let (When::Plan, How::Facts(examine)) = (rule.when, rule.how) {
+            examine(facts, &mut problems);
+        }
+    }
+    graded(problems)
+}
+
+/// Problems with the severity of their rules, sorted, each once.
+pub fn graded(problems: Vec<Problem>) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = problems
+        .into_iter()
+        .map(|problem| Finding {
+            // A rule that is missing from the table is a defect; it must not make a problem disappear.
+            severity: rule(problem.rule).map_or(Severity::Error, |rule| rule.severity),
+            rule: problem.rule.into(),
+            subject: problem.subject,
+            message: problem.message,
+            help: problem.help,
+        })
+        .collect();
+    findings.sort();
+    findings.dedup();
+    findings
+}

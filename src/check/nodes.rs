@@ -1,0 +1,170 @@
+//! Rules about the nodes that are there now, under the settings that the plan leads to.
+
+use std::collections::BTreeMap;
+
+use super::Facts;
+use super::cni::settings_after;
+use crate::config::LabelDesign;
+use crate::finding::{Problem, Subject};
+use crate::inventory::{Inventory, Node};
+use crate::plan::NodeGroupPlan;
+use crate::resolve::{EXTERNAL_ENI_CONFIG_LABEL, Rule, resolve};
+
+fn subject(node: &Node) -> Subject {
+    Subject::Node(node.name.clone())
+}
+
+fn planned_group<'a>(facts: &Facts<'a>, node: &Node) -> Option<&'a NodeGroupPlan> {
+    let name = node.node_group()?;
+    facts.plan.node_groups.iter().find(|group| {
+        group.name == name || group.create.as_ref().is_some_and(|create| create.replaces.as_deref() == Some(name))
+    })
+}
+
+fn is_known(facts: &Facts<'_>, eni_config: &str) -> bool {
+    facts.inventory.eni_config(eni_config).is_some()
+        || facts.plan.eni_configs.iter().any(|planned| planned.name == eni_config)
+}
+
+/// Nodes whose ENIConfig, under the settings to come, would not exist; grouped by what they would look for.
+fn lost<'a>(facts: &Facts<'a>) -> Vec<(&'a Node, String)> {
+    let settings = settings_after(facts);
+    let lost = |node: &'a Node| {
+        let resolution = resolve(node, &settings);
+        (node.runs_aws_node() && !is_known(facts, &resolution.eni_config)).then_some((node, resolution.eni_config))
+    };
+    facts.inventory.nodes.iter().filter_map(lost).collect()
+}
+
+pub(super) fn node_without_label(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    if facts.plan.label.design != LabelDesign::Own {
+        return;
+    }
+    for (node, looked_for) in lost(facts) {
+        if planned_group(facts, node).is_some_and(|group| group.label_key.is_some()) {
+            continue;
+        }
+        problems.push(Problem::new(
+            "node-without-label",
+            subject(node),
+            format!(
+                "{}, which the plan does not label, would look for ENIConfig `{looked_for}`, which does not exist: its next interface fails",
+                belongs_to(facts.inventory, node)
+            ),
+            format!("label it with {}=NAME, plan its group, or use `label: {{design: override}}`", facts.plan.label.node_label_key),
+        ));
+    }
+}
+
+fn belongs_to(inventory: &Inventory, node: &Node) -> String {
+    match (node.node_group(), node.labels.get("karpenter.sh/nodepool")) {
+        (Some(name), _) if inventory.node_group(name).is_some() => format!("a node of group {name}"),
+        (_, Some(pool)) => format!("a node of Karpenter's NodePool {pool}"),
+        _ => "a node of no managed group".to_owned(),
+    }
+}
+
+pub(super) fn zone_without_eniconfig(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    if facts.plan.label.design == LabelDesign::Own {
+        return;
+    }
+    let mut by_name: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for (node, looked_for) in lost(facts) {
+        if planned_group(facts, node).is_none_or(|group| group.label_key.is_none()) {
+            by_name.entry(looked_for).or_default().push(&node.name);
+        }
+    }
+    for (looked_for, nodes) in by_name {
+        problems.push(Problem::new(
+            "zone-without-eniconfig",
+            Subject::EniConfig(looked_for.clone()),
+            format!(
+                "{} nodes that keep the zone label would look for it, and it does not exist: {}",
+                nodes.len(),
+                shown(&nodes)
+            ),
+            "add a pod subnet of that zone to a pool with `names: zone`",
+        ));
+    }
+}
+
+fn shown(nodes: &[&str]) -> String {
+    const SHOWN: usize = 5;
+    let first = nodes.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
+    if nodes.len() > SHOWN { format!("{first} and {} more", nodes.len() - SHOWN) } else { first }
+}
+
+/// Nodes of planned groups that keep what they have until they are replaced.
+pub(super) fn node_needs_replacement(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    let settings = facts.inventory.cni_settings().unwrap_or_default();
+    let mut by_group: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for node in facts.inventory.nodes.iter().filter(|node| node.runs_aws_node()) {
+        let Some(group) = planned_group(facts, node) else { continue };
+        let Some(key) = &group.label_key else { continue };
+        let carries = node.labels.get(key);
+        let right = carries.is_some_and(|name| {
+            settings.custom_networking()
+                && group
+                    .assignments
+                    .iter()
+                    .any(|row| row.candidates.iter().any(|candidate| candidate.eni_config == *name))
+        });
+        if !right {
+            by_group.entry(&group.name).or_default().push(&node.name);
+        }
+    }
+    for (group, nodes) in by_group {
+        problems.push(Problem::new(
+            "node-needs-replacement",
+            Subject::NodeGroup(group.into()),
+            format!("{} of its nodes do not carry the planned label and keep their pod addresses until they are replaced: {}", nodes.len(), shown(&nodes)),
+            "update the node group to the new launch-template version, which replaces its nodes",
+        ));
+    }
+}
+
+pub(super) fn annotation_beats_label(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    let settings = settings_after(facts);
+    for node in facts.inventory.nodes.iter().filter(|node| node.runs_aws_node()) {
+        let resolution = resolve(node, &settings);
+        let Rule::Annotation(key) = &resolution.rule else { continue };
+        let label = node.labels.get(settings.label_key());
+        if label.is_some_and(|label| *label == resolution.eni_config) {
+            continue;
+        }
+        let beside = label.map_or_else(
+            || "it has no such label".to_owned(),
+            |label| format!("its label {} says `{label}`", settings.label_key()),
+        );
+        problems.push(Problem::new(
+            "annotation-beats-label",
+            subject(node),
+            format!("its annotation {key}=`{}` decides its ENIConfig; {beside}", resolution.eni_config),
+            format!(
+                "remove the annotation: `kubectl annotate node {} {key}-`; nodes that replace it will not have it",
+                node.name
+            ),
+        ));
+    }
+}
+
+pub(super) fn node_with_two_labels(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    let settings = settings_after(facts);
+    let key = settings.label_key();
+    if key == EXTERNAL_ENI_CONFIG_LABEL || crate::resolve::is_zone_label(key) {
+        return;
+    }
+    for node in facts.inventory.nodes.iter().filter(|node| node.runs_aws_node()) {
+        let (Some(external), Some(own)) = (node.labels.get(EXTERNAL_ENI_CONFIG_LABEL), node.labels.get(key)) else {
+            continue;
+        };
+        if external != own {
+            problems.push(Problem::new(
+                "node-with-two-labels",
+                subject(node),
+                format!("{EXTERNAL_ENI_CONFIG_LABEL}=`{external}` beats {key}=`{own}`"),
+                "remove one of the two labels",
+            ));
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Plan → the text of every file. What is rendered is read back and compared with the plan before anybody sees it.
+
+pub mod boot_script;
+mod cni_files;
+mod eni_config;
+mod launch_template_files;
+mod read_back;
+mod registry;
+mod user_data_parts;
+
+use std::collections::BTreeMap;
+
+use crate::error::Error;
+use crate::inventory::Inventory;
+use crate::plan::Plan;
+use crate::user_data::size::Size;
+
+pub use launch_template_files::{CreateLaunchTemplate, CreateLaunchTemplateVersion, LaunchTemplateRequest};
+
+/// Everything that the plan turns into text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rendered {
+    /// ENIConfig manifests by name.
+    pub eni_configs: BTreeMap<String, String>,
+    /// Files for the CNI's settings by file name.
+    pub cni: BTreeMap<String, String>,
+    /// What each node group gets, by name.
+    pub node_groups: BTreeMap<String, RenderedNodeGroup>,
+}
+
+/// What a node group gets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RenderedNodeGroup {
+    /// User data, where it needs any.
+    pub user_data: Option<UserData>,
+    /// The launch-template request, where it needs a template.
+    pub launch_template: Option<LaunchTemplateRequest>,
+    /// The create-nodegroup request as JSON, where the group is new and managed.
+    pub create_node_group: Option<String>,
+}
+
+/// User data as it goes into a launch template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserData {
+    /// File name: `user-data.mime` or `user-data.toml`.
+    pub file_name: &'static str,
+    /// The bytes, not encoded.
+    pub bytes: Vec<u8>,
+    /// How large it is, part by part.
+    pub size: Size,
+}
+
+/// Renders a plan.
+///
+/// # Errors
+/// [`Error::Template`] and [`Error::RenderedInvalid`]; both are defects of the program.
+pub fn render(plan: &Plan, inventory: &Inventory) -> Result<Rendered, Error> {
+    let mut eni_configs = BTreeMap::new();
+    for eni_config in &plan.eni_configs {
+        eni_configs.insert(eni_config.name.clone(), eni_config::manifest(eni_config)?);
+    }
+    let mut node_groups = BTreeMap::new();
+    for group in &plan.node_groups {
+        let user_data = user_data_parts::user_data(group)?;
+        let launch_template = launch_template_files::launch_template(plan, group, user_data.as_ref(), inventory);
+        let create_node_group = launch_template_files::create_node_group(plan, group)?;
+        node_groups.insert(group.name.clone(), RenderedNodeGroup { user_data, launch_template, create_node_group });
+    }
+    let rendered = Rendered { eni_configs, cni: cni_files::cni(plan, inventory)?, node_groups };
+    read_back::compare(plan, &rendered)?;
+    Ok(rendered)
+}
+
+impl Rendered {
+    /// Every file by its path below the output folder, without `plan.json`.
+    ///
+    /// # Errors
+    /// [`Error::Serialise`]; a defect of the program.
+    pub fn files(&self) -> Result<BTreeMap<String, Vec<u8>>, Error> {
+        let mut files = BTreeMap::new();
+        for (name, text) in &self.eni_configs {
+            files.insert(format!("eniconfigs/{name}.yaml"), text.clone().into_bytes());
+        }
+        for (name, text) in &self.cni {
+            files.insert(format!("cni/{name}"), text.clone().into_bytes());
+        }
+        for (name, group) in &self.node_groups {
+            let folder = format!("node-groups/{name}");
+            if let Some(user_data) = &group.user_data {
+                files.insert(format!("{folder}/{}", user_data.file_name), user_data.bytes.clone());
+            }
+            if let Some(launch_template) = &group.launch_template {
+                files.insert(format!("{folder}/launch-template-data.json"), launch_template.to_json()?.into_bytes());
+            }
+            if let Some(text) = &group.create_node_group {
+                files.insert(format!("{folder}/create-nodegroup.json"), text.clone().into_bytes());
+            }
+        }
+        Ok(files)
+    }
+}
+
+/// JSON with a final newline.
+fn json_text(what: &str, value: &impl serde::Serialize) -> Result<String, Error> {
+    let mut text = serde_json::to_string_pretty(value)
+        .map_err(|source| Error::Serialise { what: what.into(), source: source.into() })?;
+    text.push('\n');
+    Ok(text)
+}

@@ -1,0 +1,135 @@
+//! Reads what was rendered with the parsers that others will use, and compares it with the plan.
+
+use serde_json::Value;
+
+use super::Rendered;
+use crate::error::Error;
+use crate::plan::{Bootstrap, EniConfigPlan, NodeGroupPlan, Plan};
+use crate::user_data;
+
+/// Compares all of it.
+///
+/// # Errors
+/// [`Error::RenderedInvalid`] names the file and the difference.
+pub(super) fn compare(plan: &Plan, rendered: &Rendered) -> Result<(), Error> {
+    for eni_config in &plan.eni_configs {
+        if let Some(text) = rendered.eni_configs.get(&eni_config.name) {
+            compare_eni_config(eni_config, text)?;
+        }
+    }
+    for (name, text) in &rendered.cni {
+        compare_cni(plan, name, text)?;
+    }
+    for group in &plan.node_groups {
+        let user_data = rendered.node_groups.get(&group.name).and_then(|rendered| rendered.user_data.as_ref());
+        if let Some(user_data) = user_data {
+            compare_user_data(group, &user_data.bytes)?;
+        }
+    }
+    Ok(())
+}
+
+fn invalid(what: &str, reason: impl Into<String>) -> Error {
+    Error::RenderedInvalid { what: what.into(), reason: reason.into() }
+}
+
+fn yaml(what: &str, text: &str) -> Result<Value, Error> {
+    serde_saphyr::from_str(text).map_err(|error| invalid(what, format!("it is not YAML: {error}")))
+}
+
+fn compare_eni_config(eni_config: &EniConfigPlan, text: &str) -> Result<(), Error> {
+    let what = format!("eniconfigs/{}.yaml", eni_config.name);
+    let manifest = yaml(&what, text)?;
+    let groups: Vec<&str> = manifest
+        .pointer("/spec/securityGroups")
+        .and_then(Value::as_array)
+        .map(|groups| groups.iter().filter_map(Value::as_str).collect())
+        .unwrap_or_default();
+    let same = manifest.pointer("/metadata/name").and_then(Value::as_str) == Some(&eni_config.name)
+        && manifest.pointer("/spec/subnet").and_then(Value::as_str) == Some(&eni_config.subnet_id)
+        && groups == eni_config.security_groups;
+    if same { Ok(()) } else { Err(invalid(&what, "name, subnet or security groups differ")) }
+}
+
+fn compare_cni(plan: &Plan, name: &str, text: &str) -> Result<(), Error> {
+    let what = format!("cni/{name}");
+    let file = yaml(&what, text)?;
+    let env = match name {
+        "daemonset-patch.yaml" => env_of_container(&file),
+        "create-addon.json" => {
+            let values = file.get("configurationValues").and_then(Value::as_str).unwrap_or_default();
+            yaml(&what, values)?.get("env").cloned()
+        }
+        _ => file.get("env").cloned(),
+    };
+    for (setting, value) in &plan.cni.env {
+        let found = env.as_ref().and_then(|env| env.get(setting)).and_then(Value::as_str);
+        if found != Some(value) {
+            return Err(invalid(&what, format!("{setting} is not the text `{value}`")));
+        }
+    }
+    Ok(())
+}
+
+fn env_of_container(patch: &Value) -> Option<Value> {
+    let entries = patch.pointer("/spec/template/spec/containers/0/env")?.as_array()?;
+    let pair = |entry: &Value| Some((entry.get("name")?.as_str()?.to_owned(), entry.get("value")?.clone()));
+    Some(Value::Object(entries.iter().filter_map(pair).collect()))
+}
+
+fn compare_user_data(group: &NodeGroupPlan, bytes: &[u8]) -> Result<(), Error> {
+    let what = format!("node-groups/{}/user-data.mime", group.name);
+    let document = user_data::read(bytes).map_err(|error| invalid(&what, error.to_string()))?;
+    if let Some(oddity) = document.oddities.first() {
+        return Err(invalid(&what, format!("line {}: {}", oddity.line, oddity.kind.describe())));
+    }
+    for part in document.parts.iter().filter(|part| user_data::is_ours(part)) {
+        let text = std::str::from_utf8(&part.body).map_err(|_| invalid(&what, "our own part is not UTF-8"))?;
+        if part.is("application/node.eks.aws") {
+            compare_node_config(group, &what, text)?;
+        } else {
+            compare_table(group, &what, text)?;
+        }
+    }
+    Ok(())
+}
+
+fn compare_node_config(group: &NodeGroupPlan, what: &str, text: &str) -> Result<(), Error> {
+    let node_config = yaml(what, text)?;
+    let Bootstrap::UserData(access) = &group.bootstrap else {
+        return Err(invalid(what, "it has a NodeConfig that EKS is to add"));
+    };
+    for (pointer, wanted) in [
+        ("/spec/cluster/name", access.name.clone()),
+        ("/spec/cluster/apiServerEndpoint", access.endpoint.clone()),
+        ("/spec/cluster/certificateAuthority", access.certificate_authority.clone()),
+        ("/spec/cluster/cidr", access.service_ipv4_cidr.to_string()),
+    ] {
+        if node_config.pointer(pointer).and_then(Value::as_str) != Some(&wanted) {
+            return Err(invalid(what, format!("{pointer} is not `{wanted}`")));
+        }
+    }
+    let max_pods = node_config.pointer("/spec/kubelet/config/maxPods").and_then(Value::as_u64);
+    if max_pods != group.max_pods.written.map(u64::from) {
+        return Err(invalid(what, "maxPods differs"));
+    }
+    Ok(())
+}
+
+/// Every row of the table, and every candidate in it, stands in the script in the quoting that bash reads.
+fn compare_table(group: &NodeGroupPlan, what: &str, text: &str) -> Result<(), Error> {
+    if group.label_key.is_none() {
+        return Ok(());
+    }
+    for row in &group.assignments {
+        let Some((_, rest)) = text.split_once(&format!("'{}')", row.cidr)) else {
+            return Err(invalid(what, format!("the table has no row for {}", row.cidr)));
+        };
+        let body = rest.split_once(";;").map_or(rest, |(body, _)| body);
+        let missing = row.candidates.iter().find(|candidate| !body.contains(&format!("'{}'", candidate.eni_config)));
+        if let Some(missing) = missing {
+            return Err(invalid(what, format!("the row of {} does not name {}", row.cidr, missing.eni_config)));
+        }
+    }
+    Ok(())
+}

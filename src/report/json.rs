@@ -1,0 +1,47 @@
+//! Results for programs. Each document has a `schema_version`; a field is never renamed within one.
+
+use serde::Serialize;
+use serde_json::json;
+
+use super::generate::Written;
+use crate::error::Error;
+use crate::finding::Finding;
+use crate::plan::Plan;
+
+/// The schema version of the documents of this file.
+const SCHEMA_VERSION: u32 = 1;
+
+/// A value as indented JSON with a final newline.
+///
+/// # Errors
+/// [`Error::Serialise`]; a defect of the program.
+pub fn pretty(what: &str, value: &impl Serialize) -> Result<String, Error> {
+    let mut text = serde_json::to_string_pretty(value)
+        .map_err(|source| Error::Serialise { what: what.into(), source: source.into() })?;
+    text.push('\n');
+    Ok(text)
+}
+
+/// `eniplan plan -o json`.
+///
+/// # Errors
+/// As [`pretty`].
+pub fn plan(plan: &Plan, findings: &[Finding]) -> Result<String, Error> {
+    pretty("the plan", &json!({ "schema_version": SCHEMA_VERSION, "plan": plan, "findings": findings }))
+}
+
+/// Findings alone, where nothing else could be done.
+///
+/// # Errors
+/// As [`pretty`].
+pub fn findings(findings: &[Finding]) -> Result<String, Error> {
+    pretty("the findings", &json!({ "schema_version": SCHEMA_VERSION, "findings": findings }))
+}
+
+/// `eniplan generate -o json`.
+///
+/// # Errors
+/// As [`pretty`].
+pub fn generated(written: &Written, findings: &[Finding]) -> Result<String, Error> {
+    pretty("the result", &json!({ "schema_version": SCHEMA_VERSION, "written": written, "findings": findings }))
+}

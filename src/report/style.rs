@@ -1,0 +1,22 @@
+//! Colours.
+
+use anstyle::{AnsiColor, Style};
+
+use crate::finding::Severity;
+
+pub(super) const BOLD: Style = Style::new().bold();
+pub(super) const DIM: Style = Style::new().dimmed();
+
+/// The colour of a severity.
+pub(super) fn of(severity: Severity) -> Style {
+    match severity {
+        Severity::Error => AnsiColor::Red.on_default().bold(),
+        Severity::Warning => AnsiColor::Yellow.on_default().bold(),
+        Severity::Note => AnsiColor::Cyan.on_default().bold(),
+    }
+}
+
+/// Text in a style.
+pub(super) fn styled(style: Style, text: &str) -> String {
+    format!("{style}{text}{style:#}")
+}
