@@ -85,7 +85,7 @@ def _store(call, key, value, code):
 def _live(call):
     key = (call.namespace or "", call.name)
     value = call.store.objects[call.kind.key].get(key)
-    return key, reading.load(value) if value is not None else None
+    return key, reading.load(value, call.kind) if value is not None else None
 
 
 def _put_over(call, key, live, value, own):
