@@ -31,6 +31,11 @@ class Region:
         self._by_instance = {}
         self._indexed = None
 
+    def shown(self):
+        """Its objects; what serves the bench's own purposes is left out."""
+        own = ("name", "client_tokens", "addresses", "_by_instance", "_indexed")
+        return {name: value for name, value in vars(self).items() if name not in own}
+
     def interfaces_of(self, instance_id):
         """The network interfaces of an instance, by an index that is made anew when interfaces came or went."""
         seen = (len(self.network_interfaces), next(reversed(self.network_interfaces), None))
