@@ -130,6 +130,15 @@ fn each_source_answering_garbage() {
     insta::assert_snapshot!(in_turn(&json!({"kind": "garbage"})));
 }
 
+/// A proxy's login page, with status 200: well-formed XML, and no list that is empty.
+#[test]
+fn each_source_answering_a_login_page() {
+    let page = "<html><head><title>Log in</title></head><body><p>Who are you?</p></body></html>";
+    insta::assert_snapshot!(in_turn(
+        &json!({"kind": "answer", "status": 200, "body": page, "content_type": "text/html"})
+    ));
+}
+
 #[test]
 fn each_source_answering_a_server_error() {
     insta::assert_snapshot!(in_turn(&json!({"kind": "error", "status": 503})));

@@ -153,7 +153,10 @@ impl Api<'_> {
             Ok(response) => response,
             Err(error) => {
                 report(None, None);
-                let reason = chain(&error);
+                let reason = match &error {
+                    kube::Error::Service(source) => chain(source.as_ref()),
+                    other => chain(other),
+                };
                 // hyper's word for all that happens before a connection stands: names, sockets, TLS.
                 let broke = !reason.contains("(Connect)");
                 return Err(Unanswered { reason, broke });
