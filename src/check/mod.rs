@@ -7,6 +7,7 @@ mod cluster;
 mod cni;
 mod eni_configs;
 mod launch_templates;
+pub mod lint;
 mod node_groups;
 mod nodes;
 mod pod_subnets;
@@ -98,6 +99,7 @@ pub fn graded(problems: Vec<Problem>) -> Vec<Finding> {
             severity: rule(problem.rule).map_or(Severity::Error, |rule| rule.severity),
             rule: problem.rule.into(),
             subject: problem.subject,
+            line: problem.line,
             message: problem.message,
             help: problem.help,
         })

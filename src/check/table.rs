@@ -1,5 +1,6 @@
 //! The rule table.
 
+use super::lint::LINT_RULES;
 use super::{How, Rule, When};
 use super::{cluster, cni, eni_configs, launch_templates, node_groups, nodes, pod_subnets, user_data};
 use crate::finding::Severity;
@@ -23,8 +24,19 @@ const fn examined(
 }
 
 /// Every rule of the product.
+pub const RULES: &[Rule] = &all();
+
+const fn all() -> [Rule; PLAN_RULES.len() + LINT_RULES.len()] {
+    let mut all = [stated("", Severity::Note, "", ""); PLAN_RULES.len() + LINT_RULES.len()];
+    let (plan, lint) = all.split_at_mut(PLAN_RULES.len());
+    plan.copy_from_slice(PLAN_RULES);
+    lint.copy_from_slice(LINT_RULES);
+    all
+}
+
+/// Rules about plan, changes and the live cluster.
 #[rustfmt::skip]
-pub const RULES: &[Rule] = &[
+const PLAN_RULES: &[Rule] = &[
     examined("read-failed", Severity::Error, cluster::read_failed,
         "A read of AWS or Kubernetes was denied or failed.",
         "What was not read is not guessed; decisions and checks that need it would rest on nothing."),
@@ -386,7 +398,7 @@ pub fn rules_page() -> String {
     let mut page = String::from(
         "# Rules\n\n\
          What eniplan looks for. Errors keep `generate` and `apply` from writing (exit code 4); warnings and notes do not.\n\
-         This page is made from the rule table in `src/check/table.rs`; a test keeps the two equal.\n\n\
+         This page is made from the rule table in `src/check/`; a test keeps the two equal.\n\n\
          | rule | severity | says |\n|---|---|---|\n",
     );
     for rule in RULES {
