@@ -1,5 +1,6 @@
 """The AWS half: finds out which operation a request is, checks it, lets its handler answer, writes the answer down."""
 
+import re
 import urllib.parse
 
 import control
@@ -32,6 +33,7 @@ class Call:
             "region": scope["region"],
             "params": self.parameters,
             "request_id": self.request_id,
+            "attempt": _attempt(request.headers),
         }
 
     @property
@@ -96,6 +98,7 @@ class Call:
             "throttle": lambda: errors.throttled(self.service),
             "error": lambda: errors.internal(self.service, rule.get("status", 500)),
             "expired": lambda: errors.expired(self.service),
+            "refuse": lambda: AwsError(rule["code"], rule.get("message", ""), rule.get("status", 400)),
         }[kind]()
         return self._write_error(error), error.code
 
@@ -132,6 +135,12 @@ class Call:
             return Answer(error.status, serialise.rest_json_error(error), headers=headers)
         write = serialise.ec2_error if self.service == "ec2" else serialise.query_error
         return Answer(error.status, write(error, self.request_id), "text/xml;charset=UTF-8")
+
+
+def _attempt(headers):
+    """Which try of the SDK this is; 1 when it does not say."""
+    found = re.search(r"attempt=(\d+)", headers.get("amz-sdk-request") or "")
+    return int(found[1]) if found else 1
 
 
 def partition(region):
