@@ -9,15 +9,6 @@ import time
 from faults import ANSWERING
 
 
-class Answer:
-    """Status, headers and body."""
-
-    def __init__(self, status, body=b"", content_type="application/json", headers=None):
-        self.status = status
-        self.body = body
-        self.headers = {"Content-Type": content_type, **(headers or {})}
-
-
 class Request:
     """One request as it came."""
 
@@ -148,6 +139,8 @@ def _answer(bench, request, call, entry, rule):
         entry.update(status=answer.status, code=code)
         return answer, None
     with bench.lock:
+        for method, name, body in bench.later.due(call.service, call.action):
+            bench.control(method, name, body)
         answer, code = call.act()
         entry.update(status=answer.status, code=code, acted=code is None)
     if kind == "withhold_after" and not bench.held.wait(entry["seq"], _shown(call, kind), request.connection):

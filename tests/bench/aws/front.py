@@ -4,10 +4,11 @@ import re
 import urllib.parse
 
 import control
-from aws import errors, models, moto_rest, parse, serialise, signature, validate
+from aws import errors, models, moto_rest, parse, policy, serialise, signature, validate
 from aws.errors import AwsError
 from aws.registry import HANDLERS, is_mutating
-from http_end import Answer, serve
+from answer import Answer
+from http_end import serve
 
 
 class Call:
@@ -77,6 +78,9 @@ class Call:
                 raise self._refused
             if self.model is None or (self.service, self.action) not in HANDLERS:
                 return moto_rest.answer(self.request), None
+            if self.settings["policy"] is not None and (denied := policy.refused(self.settings["policy"], self)):
+                service, _, action = denied.partition(":")
+                raise errors.access_denied(service, action, self.caller)
             validate.check(self.service, self.model, self.parameters)
             if self.dry_run:
                 # EC2 API reference, any action: DryRun asks for the permission only.

@@ -1,6 +1,6 @@
 """What is not an object: version, health, and the discovery that kubectl asks for."""
 
-from http_end import Answer
+from answer import Answer
 from kube import kinds, openapi, status
 
 VERBS = ["create", "delete", "get", "list", "patch", "update"]

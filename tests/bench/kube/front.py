@@ -6,8 +6,9 @@ import urllib.parse
 
 import yaml
 
-from http_end import Answer, serve
-from kube import discovery, kinds, reading, status, token, writing
+from answer import Answer
+from http_end import serve
+from kube import discovery, kinds, reading, rules, status, token, writing
 from kube.status import KubeError
 
 PATH = re.compile(
@@ -72,6 +73,8 @@ class Call:
             if self.kind is not None and self.request.headers.get("Impersonate-User"):
                 # Nobody has been given rights but the caller.
                 raise status.forbidden(self.request.headers["Impersonate-User"], self.verb, self.kind, self.namespace, self.name)
+            if self.kind is not None and not rules.permitted(self, self.verb):
+                raise status.forbidden(self.settings["kube_user"], self.verb, self.kind, self.namespace, self.name)
             if self.kind is None:
                 return discovery.answer(self.bench, self.request.path), None
             return self._object(), None
