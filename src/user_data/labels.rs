@@ -66,6 +66,23 @@ pub fn without(flags: &str, drop: impl Fn(&str) -> bool) -> (String, Vec<String>
     (kept, dropped)
 }
 
+/// A line with the labels of each `--node-labels` sorted: their order means nothing to kubelet.
+pub(super) fn sorted(line: &str) -> String {
+    let mut sorted = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once("--node-labels=") {
+        let end =
+            after.find(|one: char| one.is_whitespace() || matches!(one, '"' | '\'' | '\\')).unwrap_or(after.len());
+        let (labels, tail) = after.split_at(end);
+        let mut labels: Vec<&str> = labels.split(',').collect();
+        labels.sort_unstable();
+        sorted.extend([before, "--node-labels=", &labels.join(",")]);
+        rest = tail;
+    }
+    sorted.push_str(rest);
+    sorted
+}
+
 /// Where `--node-labels` stand in a text of flags, each with the range of its value.
 fn values(flags: &str) -> Vec<(usize, std::ops::Range<usize>)> {
     const FLAG: &str = "--node-labels";
@@ -75,7 +92,8 @@ fn values(flags: &str) -> Vec<(usize, std::ops::Range<usize>)> {
         let start = from + index;
         let after = start + FLAG.len();
         from = after;
-        let is_start = flags.get(..start).is_none_or(|before| before.is_empty() || before.ends_with(char::is_whitespace));
+        let is_start =
+            flags.get(..start).is_none_or(|before| before.is_empty() || before.ends_with(char::is_whitespace));
         let rest = flags.get(after..).unwrap_or_default();
         let value = match rest.strip_prefix('=') {
             Some(_) => after + 1,
@@ -110,7 +128,11 @@ mod tests {
             ("", "", vec![]),
         ] {
             let found = without(flags, |key| key == "a");
-            assert_eq!((found.0.as_str(), found.1), (expected, dropped.iter().map(|&one| one.to_owned()).collect()), "{flags}");
+            assert_eq!(
+                (found.0.as_str(), found.1),
+                (expected, dropped.iter().map(|&one| one.to_owned()).collect()),
+                "{flags}"
+            );
         }
     }
 
