@@ -40,13 +40,19 @@ def launch(call, group, data, subnet_id):
         attached += [secondary] if secondary else []
     ready = ready and len(attached) > 1
     name = _node_name(region.name, address)
-    most = outcome.max_pods or cni.max_pods(_kind(call, kind))
+    most = outcome.max_pods or _max_pods(call, group, data, kind)
     _put_instance(call, group, instance_id, kind, data, name, attached)
     late = call.settings["nodes_late"]
     world.kube.put_late(late, kinds.NODE, ("", name), _node(world, name, instance_id, subnet, address, labels, ready, most, group))
     for at, pod_address in enumerate(pods if ready else []):
         pod = f"{group['nodegroupName']}-{instance_id[-8:]}-{at}"
         world.kube.put_late(late, kinds.POD, ("default", pod), _pod(world, pod, name, pod_address))
+
+
+def _max_pods(call, group, data, kind):
+    if data.get("ImageId"):
+        return cni.max_pods_of_image(_kind(call, kind))
+    return cni.max_pods_of_eks(call.world.kube, [_kind(call, one) for one in group["instanceTypes"] or [kind]])
 
 
 def _ami_type(call, group, data):
