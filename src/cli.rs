@@ -9,6 +9,17 @@ const EXIT_CODES: &str = "\
 Exit codes: 0 done, 1 could not do it, 2 usage, 3 there are differences, 4 findings of severity error, 130 interrupted.
 Data goes to standard output, everything else to standard error.";
 
+const INIT_EXAMPLES: &str = "\
+Examples:
+  # From a file, without credentials
+  eniplan init --inventory inventory.json
+
+  # Look first, write later
+  eniplan init --inventory inventory.json --output-file - | less
+
+Pools come from subnets tagged eniplan.dev/pool=NAME and from the ENIConfigs of the cluster, else from subnets that
+nobody uses. Comments in the file say why it says what it says. A file that is there is never overwritten.";
+
 const GENERATE_EXAMPLES: &str = "\
 Examples:
   # From a file, without credentials
@@ -77,6 +88,9 @@ pub enum Color {
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Propose an eniplan.yaml from what the cluster has
+    #[command(after_help = INIT_EXAMPLES)]
+    Init(InitArgs),
     /// Show what would be decided, and why
     #[command(after_help = PLAN_EXAMPLES)]
     Plan(PlanArgs),
@@ -129,6 +143,48 @@ pub enum Format {
     Human,
     /// For programs.
     Json,
+}
+
+/// `init`.
+#[derive(Debug, Args)]
+pub struct InitArgs {
+    /// EKS cluster
+    #[arg(short, long, value_name = "NAME")]
+    pub cluster: Option<String>,
+
+    /// AWS Region
+    #[arg(short, long, value_name = "REGION", env = "AWS_REGION")]
+    pub region: Option<String>,
+
+    /// Profile of the AWS configuration
+    #[arg(short, long, value_name = "NAME", env = "AWS_PROFILE")]
+    pub profile: Option<String>,
+
+    /// Work from this inventory instead of the cluster; `-` is standard input
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub inventory: Option<PathBuf>,
+
+    /// File to write; `-` is standard output
+    #[arg(long, value_name = "FILE", default_value = "eniplan.yaml", value_hint = ValueHint::FilePath)]
+    pub output_file: PathBuf,
+
+    /// Format of the result
+    #[arg(short, long, value_name = "FORMAT", default_value = "human")]
+    pub output: Format,
+}
+
+impl InitArgs {
+    /// Where the cluster comes from; there are no wishes yet.
+    pub fn source(&self) -> SourceArgs {
+        SourceArgs {
+            cluster: self.cluster.clone(),
+            region: self.region.clone(),
+            profile: self.profile.clone(),
+            config: None,
+            inventory: self.inventory.clone(),
+            node_group: None,
+        }
+    }
 }
 
 /// `plan`.

@@ -11,6 +11,7 @@ mod launch_template_plan;
 mod max_pods_plan;
 mod notes;
 mod pools;
+pub mod proposal;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +24,7 @@ use crate::finding::Subject;
 use crate::inventory::Taint;
 
 pub use decide::{Planned, plan};
-pub use from_tags::config_from_tags;
+pub use from_tags::{POOL_TAG, config_from_tags};
 pub use launch_template_plan::{CLUSTER_TAG, NODE_GROUP_TAG, is_ours};
 
 /// The schema version of [`Plan`] in JSON.

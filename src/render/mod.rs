@@ -4,6 +4,7 @@ pub mod boot_script;
 mod cni_files;
 mod eni_config;
 mod launch_template_files;
+pub mod proposed_config;
 mod read_back;
 mod registry;
 mod user_data_parts;

@@ -9,7 +9,7 @@ use crate::finding::Finding;
 use crate::plan::Plan;
 
 /// The schema version of the documents of this file.
-const SCHEMA_VERSION: u32 = 1;
+pub(super) const SCHEMA_VERSION: u32 = 1;
 
 /// A value as indented JSON with a final newline.
 ///

@@ -5,6 +5,7 @@
 pub mod error;
 pub mod findings;
 pub mod generate;
+pub mod init;
 pub mod json;
 pub mod plan;
 mod style;

@@ -75,7 +75,8 @@ fn values(flags: &str) -> Vec<(usize, std::ops::Range<usize>)> {
         let start = from + index;
         let after = start + FLAG.len();
         from = after;
-        let is_start = flags.get(..start).is_none_or(|before| before.is_empty() || before.ends_with(char::is_whitespace));
+        let is_start =
+            flags.get(..start).is_none_or(|before| before.is_empty() || before.ends_with(char::is_whitespace));
         let rest = flags.get(after..).unwrap_or_default();
         let value = match rest.strip_prefix('=') {
             Some(_) => after + 1,
@@ -110,7 +111,11 @@ mod tests {
             ("", "", vec![]),
         ] {
             let found = without(flags, |key| key == "a");
-            assert_eq!((found.0.as_str(), found.1), (expected, dropped.iter().map(|&one| one.to_owned()).collect()), "{flags}");
+            assert_eq!(
+                (found.0.as_str(), found.1),
+                (expected, dropped.iter().map(|&one| one.to_owned()).collect()),
+                "{flags}"
+            );
         }
     }
 

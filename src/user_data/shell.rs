@@ -386,9 +386,13 @@ mod tests {
     #[test]
     fn lines_and_separators() {
         let found = commands(b"#!/bin/bash\n\na \\\n b\nif c && d; then\n  e\nfi\n");
-        let lines: Vec<(usize, Separator, Separator)> = found.iter().map(|one| (one.line, one.after, one.then)).collect();
+        let lines: Vec<(usize, Separator, Separator)> =
+            found.iter().map(|one| (one.line, one.after, one.then)).collect();
         use Separator::{End, Joins};
-        assert_eq!(lines, [(3, End, End), (5, End, Joins), (5, Joins, End), (5, End, End), (7 - 1, End, End), (7, End, End)]);
+        assert_eq!(
+            lines,
+            [(3, End, End), (5, End, Joins), (5, Joins, End), (5, End, End), (7 - 1, End, End), (7, End, End)]
+        );
     }
 
     proptest::proptest! {
