@@ -3,6 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use ipnet::Ipv4Net;
+
+use crate::net::parse_ipv4_cidr;
 
 /// What `--help` ends with.
 const EXIT_CODES: &str = "\
@@ -34,6 +37,17 @@ const PLAN_EXAMPLES: &str = "\
 Examples:
   eniplan plan --inventory inventory.json --config eniplan.yaml
   eniplan plan --inventory inventory.json --config eniplan.yaml -o json | jq .findings";
+
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  # A node of the cluster
+  eniplan explain --inventory inventory.json ip-10-0-17-5.eu-west-1.compute.internal
+
+  # A node that the group could launch
+  eniplan explain --inventory inventory.json --node-group batch --subnet-cidr 10.0.16.0/20
+
+  # Under the strategy hash the instance id decides
+  eniplan explain --inventory inventory.json --node-group batch --subnet-cidr 10.0.16.0/20 --instance-id i-0123456789abcdef0";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
@@ -97,6 +111,9 @@ pub enum Command {
     /// Write ENIConfigs, user data, launch-template data and CNI settings as files
     #[command(after_help = GENERATE_EXAMPLES)]
     Generate(GenerateArgs),
+    /// Explain which ENIConfig a node uses, and why
+    #[command(after_help = EXPLAIN_EXAMPLES)]
+    Explain(ExplainArgs),
     /// Print the JSON Schema of a file format
     #[command(after_help = SCHEMA_EXAMPLES)]
     Schema(SchemaArgs),
@@ -228,6 +245,30 @@ pub enum Printed {
     Eniconfigs,
     /// The launch-template request of the node group named by --node-group.
     LaunchTemplate,
+}
+
+/// `explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub source: SourceArgs,
+
+    /// Node of the cluster, by name; --node-group says which group it is of, where no label does
+    #[arg(value_name = "NODE", required_unless_present = "subnet_cidr", conflicts_with_all = ["subnet_cidr", "instance_id"])]
+    pub node: Option<String>,
+
+    /// Instead of a node: CIDR of the node subnet of one that --node-group could launch
+    #[arg(long, value_name = "CIDR", requires = "node_group", value_parser = parse_ipv4_cidr)]
+    pub subnet_cidr: Option<Ipv4Net>,
+
+    /// Its instance id
+    #[arg(long, value_name = "ID", requires = "subnet_cidr")]
+    pub instance_id: Option<String>,
+
+    /// Format of the result
+    #[arg(short, long, value_name = "FORMAT", default_value = "human")]
+    pub output: Format,
 }
 
 /// `schema`.

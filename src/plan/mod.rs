@@ -4,6 +4,7 @@ mod assignments;
 mod bootstrap;
 mod cni;
 mod decide;
+pub mod explanation;
 mod from_tags;
 mod group_facts;
 mod label;
