@@ -6,7 +6,7 @@ use ipnet::Ipv4Net;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::net::usable_addresses;
+use crate::net::{deserialize_ipv4_cidr, usable_addresses};
 
 /// `ec2:DescribeVpcs`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -29,6 +29,7 @@ pub struct Vpc {
 pub struct CidrBlockAssociation {
     /// The block.
     #[schemars(with = "String")]
+    #[serde(deserialize_with = "deserialize_ipv4_cidr")]
     pub cidr_block: Ipv4Net,
     /// `associated`, `associating`, `disassociating`, `failed` …
     pub state: String,
@@ -44,6 +45,7 @@ pub struct Subnet {
     pub vpc_id: Option<String>,
     /// IPv4 CIDR block.
     #[schemars(with = "String")]
+    #[serde(deserialize_with = "deserialize_ipv4_cidr")]
     pub cidr_block: Ipv4Net,
     /// Zone name as this account sees it. Names differ between accounts.
     pub availability_zone: String,
@@ -81,6 +83,20 @@ impl Subnet {
     }
 }
 
+impl SecurityGroup {
+    /// Sorts rules and what they name; EC2 promises no order.
+    pub(super) fn sort(&mut self) {
+        for rules in [&mut self.ip_permissions, &mut self.ip_permissions_egress] {
+            for rule in rules.iter_mut() {
+                rule.ip_ranges.sort();
+                rule.user_id_group_pairs.sort();
+                rule.prefix_list_ids.sort();
+            }
+            rules.sort();
+        }
+    }
+}
+
 /// `ec2:DescribeSecurityGroups`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SecurityGroup {
@@ -104,7 +120,7 @@ pub struct SecurityGroup {
 }
 
 /// `IpPermission` of a security group.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct SecurityGroupRule {
     /// `tcp`, `udp`, `icmp`, a number, or `-1` for all.
     pub ip_protocol: String,
@@ -123,6 +139,15 @@ pub struct SecurityGroupRule {
     /// Prefix lists, which we cannot look into.
     #[serde(default)]
     pub prefix_list_ids: Vec<String>,
+}
+
+impl RouteTable {
+    /// Sorts subnets and routes, those inside the VPC first; EC2 promises no order.
+    pub(super) fn sort(&mut self) {
+        self.subnet_ids.sort();
+        let order = |route: &Route| (route.target != "local", route.destination.clone(), route.target.clone());
+        self.routes.sort_by_cached_key(order);
+    }
 }
 
 /// `ec2:DescribeRouteTables`.
@@ -151,4 +176,27 @@ pub struct Route {
     /// `active` or `blackhole`.
     #[serde(default)]
     pub state: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_do_not_depend_on_the_order_of_the_answer() {
+        let rule = |protocol: &str, groups: [&str; 2]| SecurityGroupRule {
+            ip_protocol: protocol.into(),
+            user_id_group_pairs: groups.map(str::to_owned).to_vec(),
+            ..SecurityGroupRule::default()
+        };
+        let sorted = |rules: [SecurityGroupRule; 2]| {
+            let mut group = SecurityGroup { ip_permissions: rules.into(), ..SecurityGroup::default() };
+            group.sort();
+            group
+        };
+        assert_eq!(
+            sorted([rule("tcp", ["sg-2", "sg-1"]), rule("-1", ["sg-4", "sg-3"])]),
+            sorted([rule("-1", ["sg-3", "sg-4"]), rule("tcp", ["sg-1", "sg-2"])]),
+        );
+    }
 }

@@ -66,6 +66,23 @@ pub fn without(flags: &str, drop: impl Fn(&str) -> bool) -> (String, Vec<String>
     (kept, dropped)
 }
 
+/// A line with the labels of each `--node-labels` sorted: their order means nothing to kubelet.
+pub(super) fn sorted(line: &str) -> String {
+    let mut sorted = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once("--node-labels=") {
+        let end =
+            after.find(|one: char| one.is_whitespace() || matches!(one, '"' | '\'' | '\\')).unwrap_or(after.len());
+        let (labels, tail) = after.split_at(end);
+        let mut labels: Vec<&str> = labels.split(',').collect();
+        labels.sort_unstable();
+        sorted.extend([before, "--node-labels=", &labels.join(",")]);
+        rest = tail;
+    }
+    sorted.push_str(rest);
+    sorted
+}
+
 /// Where `--node-labels` stand in a text of flags, each with the range of its value.
 fn values(flags: &str) -> Vec<(usize, std::ops::Range<usize>)> {
     const FLAG: &str = "--node-labels";

@@ -3,7 +3,11 @@
 use std::fs;
 use std::process::Command;
 
-use eniplan::render::boot_script::{AL2023_MARKER, NODE_CONFIG_MARKER, al2023_shell_part, node_config_part};
+use eniplan::render::boot_script::{
+    AL2_BOOTSTRAP_MARKER, AL2_WRAPPER_MARKER, AL2023_MARKER, NODE_CONFIG_MARKER, al2_shell_part, al2023_shell_part,
+    node_config_part,
+};
+use eniplan::render::bottlerocket;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -11,10 +15,11 @@ use crate::{plans, tools};
 
 /// Every script that we render, by name.
 fn scripts() -> Vec<(String, String)> {
-    plans::al2023()
-        .into_iter()
-        .map(|(name, group)| (name.into(), al2023_shell_part(&group).expect("renders")))
-        .collect()
+    let al2023 = plans::al2023().into_iter().map(|(name, group)| (format!("al2023-{name}"), al2023_shell_part(&group)));
+    let wrapped = plans::al2_wrapped().into_iter().map(|(name, group)| (format!("al2-{name}"), al2_shell_part(&group)));
+    let with_image =
+        plans::al2_with_image().into_iter().map(|(name, group)| (format!("al2-image-{name}"), al2_shell_part(&group)));
+    al2023.chain(wrapped).chain(with_image).map(|(name, script)| (name, script.expect("renders"))).collect()
 }
 
 #[test]
@@ -38,6 +43,9 @@ fn parts_are_marked_and_say_the_same_every_time() {
     for (group, marker, render) in [
         (plans::article(), AL2023_MARKER, al2023_shell_part as fn(&_) -> _),
         (plans::with_image(plans::article()), NODE_CONFIG_MARKER, node_config_part),
+        (plans::article(), AL2_WRAPPER_MARKER, al2_shell_part),
+        (plans::with_image(plans::article()), AL2_BOOTSTRAP_MARKER, al2_shell_part),
+        (plans::one_eni_config(), bottlerocket::MARKER, bottlerocket::settings),
     ] {
         let text = render(&group).expect("renders");
         assert_eq!(text.lines().filter(|line| *line == marker).count(), 1, "{text}");

@@ -56,9 +56,7 @@ impl Machine {
 
     /// Puts a program first in `PATH`.
     pub(crate) fn install(&self, name: &str, script: &str) {
-        let path = self.folder.path().join("bin").join(name);
-        fs::write(&path, script).expect("written");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("made executable");
+        write_program(&self.folder.path().join("bin").join(name), script);
     }
 
     pub(crate) fn root(&self) -> PathBuf {
@@ -75,6 +73,13 @@ impl Machine {
         let path = self.root().join(path);
         fs::create_dir_all(path.parent().expect("has a folder")).expect("a folder");
         fs::write(path, text).expect("written");
+    }
+
+    /// Puts a new program under the scratch root.
+    pub(crate) fn write_program(&self, path: &str, script: &str) {
+        let _ = fs::remove_file(self.root().join(path));
+        self.write(path, script);
+        write_program(&self.root().join(path), script);
     }
 
     /// A file under the scratch root.
@@ -96,8 +101,7 @@ impl Machine {
     /// Saves a script as cloud-init does: an executable file of its own.
     pub(crate) fn save(&self, script: &str) -> PathBuf {
         let path = self.folder.path().join("part-001");
-        fs::write(&path, script).expect("written");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).expect("made executable");
+        write_program(&path, script);
         path
     }
 
@@ -141,4 +145,9 @@ impl Machine {
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
+}
+
+fn write_program(path: &Path, script: &str) {
+    fs::write(path, script).expect("written");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("made executable");
 }

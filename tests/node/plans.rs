@@ -141,3 +141,25 @@ pub(crate) fn al2023() -> Vec<(&'static str, NodeGroupPlan)> {
         ("wide-40", wide(40)),
     ]
 }
+
+/// Every shape of the AL2 shell part where EKS calls `bootstrap.sh`, by name.
+pub(crate) fn al2_wrapped() -> Vec<(&'static str, NodeGroupPlan)> {
+    let shapes = vec![
+        ("article", article()),
+        ("max-pods-zone", zone(with_max_pods(29, article()))),
+        ("hashed", hashed()),
+        ("only-max-pods", only_max_pods(article())),
+    ];
+    shapes.into_iter().map(|(name, group)| (name, NodeGroupPlan { family: AmiFamily::Al2, ..group })).collect()
+}
+
+/// Every shape of the AL2 shell part that calls `bootstrap.sh`, by name.
+pub(crate) fn al2_with_image() -> Vec<(&'static str, NodeGroupPlan)> {
+    al2_wrapped().into_iter().map(|(name, group)| (name, with_image(group))).collect()
+}
+
+/// A group whose node subnets all come down to one ENIConfig.
+pub(crate) fn one_eni_config() -> NodeGroupPlan {
+    let rows: [(&str, &[(&str, u64)]); 2] = [("10.0.0.0/20", &[("pod-a-1", 1)]), ("10.0.48.0/20", &[("pod-a-1", 1)])];
+    NodeGroupPlan { family: AmiFamily::Bottlerocket, ..group("rocket", &rows) }
+}

@@ -25,13 +25,10 @@ fn trace(machine: &Machine, script: &str, options: &[&str]) -> (Run, String) {
 }
 
 /// Processes of a successful run, the script itself included, and its requests.
-fn cost(name: &str, group: &NodeGroupPlan, old_image: bool) -> (usize, usize) {
-    let script = al2023_shell_part(group).expect("the plan renders");
-    let cidr = group.assignments.last().expect("a row").cidr.to_string();
-    let imds = Imds::serve(name, &answers(&cidr, INSTANCE_ID), &json!([]));
-    let machine = Machine::new(&imds.url);
-    let machine = if old_image { machine.old_image() } else { machine.current_image() };
-    let (run, report) = trace(&machine, &script, &["-f", "-e", "trace=clone,clone3,fork,vfork"]);
+pub(crate) fn cost(name: &str, script: &str, cidr: &str, image: impl Fn(Machine) -> Machine) -> (usize, usize) {
+    let imds = Imds::serve(name, &answers(cidr, INSTANCE_ID), &json!([]));
+    let machine = image(Machine::new(&imds.url));
+    let (run, report) = trace(&machine, script, &["-f", "-e", "trace=clone,clone3,fork,vfork"]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     let children = report
         .lines()
@@ -42,23 +39,32 @@ fn cost(name: &str, group: &NodeGroupPlan, old_image: bool) -> (usize, usize) {
     (children + 1, imds.requests().len())
 }
 
+type Image = fn(Machine) -> Machine;
+
+fn al2023_cost(name: &str, group: &NodeGroupPlan, image: Image) -> (usize, usize) {
+    let cidr = group.assignments.last().expect("a row").cidr.to_string();
+    cost(name, &al2023_shell_part(group).expect("the plan renders"), &cidr, image)
+}
+
 #[test]
 fn a_match_costs_at_most_twelve_processes_and_four_requests() {
     let hashed = plans::with_max_pods(29, plans::hashed());
-    for (name, group, old_image, processes, requests) in [
-        ("cost-pinned", plans::article(), false, 6, 3),
-        ("cost-hashed", hashed.clone(), false, 8, 4),
-        ("cost-decide", plans::decides_at_boot(hashed.clone()), false, 9, 4),
-        ("cost-old", plans::decides_at_boot(hashed), true, 12, 4),
-        ("cost-max-pods", plans::only_max_pods(plans::article()), false, 2, 0),
+    let (current, old): (Image, Image) = (Machine::current_image, Machine::old_image);
+    for (name, group, image, processes, requests) in [
+        ("cost-pinned", plans::article(), current, 6, 3),
+        ("cost-hashed", hashed.clone(), current, 8, 4),
+        ("cost-decide", plans::decides_at_boot(hashed.clone()), current, 9, 4),
+        ("cost-old", plans::decides_at_boot(hashed), old, 12, 4),
+        ("cost-max-pods", plans::only_max_pods(plans::article()), current, 2, 0),
     ] {
-        assert_eq!(cost(name, &group, old_image), (processes, requests), "{name}");
+        assert_eq!(al2023_cost(name, &group, image), (processes, requests), "{name}");
     }
 }
 
 #[test]
 fn forty_rows_cost_what_three_do() {
-    assert_eq!(cost("cost-3", &plans::wide(3), false), cost("cost-40", &plans::wide(40), false));
+    let cost = |name, rows| al2023_cost(name, &plans::wide(rows), Machine::current_image);
+    assert_eq!(cost("cost-3", 3), cost("cost-40", 40));
 }
 
 /// System calls that bash makes on its way; it is killed as it enters the n-th of each.
@@ -66,7 +72,7 @@ const CALLS: [&str; 9] = ["execve", "openat", "read", "write", "close", "dup2", 
 
 /// Runs the script again and again, killed one step later each time, and shows `look` what each run leaves. The last run
 /// of each system call is not killed any more.
-fn kill_at_every_step(machine: impl Fn() -> Machine, script: &str, mut look: impl FnMut(&str, &Machine)) {
+pub(crate) fn kill_at_every_step(machine: impl Fn() -> Machine, script: &str, mut look: impl FnMut(&str, &Machine)) {
     for call in CALLS {
         for step in 1.. {
             let machine = machine();

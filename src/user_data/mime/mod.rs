@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use super::kind::starts_with_ignoring_case;
 
 pub use content_type::ContentType;
+pub(super) use content_type::is_token;
 pub(super) use read::read;
 pub use write::write;
 

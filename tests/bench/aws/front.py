@@ -124,14 +124,16 @@ class Call:
         if self.service == "eks":
             return Answer(200, serialise.rest_json(self.model, result), headers={"x-amzn-RequestId": self.request_id})
         write = serialise.ec2 if self.service == "ec2" else serialise.query
-        return Answer(200, write(self.action, self.model, result, self.request_id), "text/xml;charset=UTF-8")
+        answer = write(self.action, self.model, result, self.request_id)
+        return Answer(200, answer, "text/xml;charset=UTF-8", headers={"x-amzn-RequestId": self.request_id})
 
     def _write_error(self, error):
         if self.service == "eks":
             headers = {"x-amzn-RequestId": self.request_id, "x-amzn-ErrorType": error.code}
             return Answer(error.status, serialise.rest_json_error(error), headers=headers)
         write = serialise.ec2_error if self.service == "ec2" else serialise.query_error
-        return Answer(error.status, write(error, self.request_id), "text/xml;charset=UTF-8")
+        answer = write(error, self.request_id)
+        return Answer(error.status, answer, "text/xml;charset=UTF-8", headers={"x-amzn-RequestId": self.request_id})
 
 
 def partition(region):

@@ -119,6 +119,7 @@ def put_images(region, inventory):
             "Hypervisor": kind.get("hypervisor"),
             "BareMetal": kind.get("bare_metal", False),
             "VCpuInfo": {"DefaultVCpus": kind["default_v_cpus"]},
+            "ProcessorInfo": {"SupportedArchitectures": kind.get("supported_architectures", [])},
             "NetworkInfo": {
                 "DefaultNetworkCardIndex": kind.get("default_network_card_index", 0),
                 "Ipv4AddressesPerInterface": kind["ipv4_addresses_per_interface"],
@@ -162,6 +163,7 @@ def put_launch_templates(region, inventory):
                 "Tags": tags(template.get("tags")),
             },
             "versions": versions,
+            "highest": template["latest_version_number"],
         }
 
 

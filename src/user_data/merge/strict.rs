@@ -1,0 +1,84 @@
+//! Foreign parts brought into strict grammar; nothing else about them changes.
+
+use base64::Engine as _;
+
+use crate::user_data::kind::content_type_of;
+use crate::user_data::mime::{ContentType, Header, Part, is_token};
+
+const TRANSFER_ENCODING: &str = "Content-Transfer-Encoding";
+
+/// Base64 in lines of 76 characters. Source: RFC 2045, section 6.8.
+fn in_base64_lines(bytes: &[u8]) -> Vec<u8> {
+    let encoded = base64::engine::general_purpose::STANDARD.encode(bytes);
+    encoded.as_bytes().chunks(76).flat_map(|line| [line, b"\n"]).flatten().copied().collect()
+}
+
+/// The part as strict grammar wants it, with what had to change.
+pub(super) fn part(part: &Part) -> (Part, Vec<String>) {
+    let mut notes = Vec::new();
+    let content_type = content_type(part, &mut notes);
+    let mut headers: Vec<Header> = part.headers.iter().filter_map(|header| strict_header(header, &mut notes)).collect();
+    let mut body = part.body.clone();
+    if part.is_script() && has_dos_line_ends(&body) {
+        body = without_carriage_returns(&body);
+        notes.push("its lines ended with CRLF and now end with LF, as cloud-init would have made them".into());
+    }
+    if std::str::from_utf8(&body).is_err() {
+        headers.retain(|header| !header.name.eq_ignore_ascii_case(TRANSFER_ENCODING));
+        headers.push(Header { name: TRANSFER_ENCODING.into(), value: "base64".into() });
+        body = in_base64_lines(&part.content());
+        notes.push("its bytes are no UTF-8 and are encoded as base64 now: cloud-init fails on such a document".into());
+    }
+    (Part { content_type, headers, body }, notes)
+}
+
+fn content_type(part: &Part, notes: &mut Vec<String>) -> String {
+    let parsed = ContentType::parse(&part.content_type);
+    let trimmed = part.content_type.trim();
+    let is_plain = trimmed.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
+    if parsed.strict && parsed.media_type.is_some() && is_plain && !parsed.is_multipart() {
+        return trimmed.to_owned();
+    }
+    let repaired = match parsed.to_strict() {
+        Some(text) if !parsed.is_multipart() => text,
+        _ => content_type_of(&part.body).to_owned(),
+    };
+    notes.push(format!("its Content-Type `{trimmed}` was not well-formed and is now `{repaired}`"));
+    repaired
+}
+
+fn strict_header(header: &Header, notes: &mut Vec<String>) -> Option<Header> {
+    if !is_token(&header.name) {
+        notes.push(format!("its header `{}` was not well-formed and is gone", header.name.escape_debug()));
+        return None;
+    }
+    let value: String = header
+        .value
+        .chars()
+        .filter(|character| *character == ' ' || *character == '\t' || character.is_ascii_graphic())
+        .collect();
+    if value != header.value {
+        notes.push(format!("its header `{}` held characters that are not ASCII; they are gone", header.name));
+    }
+    Some(Header { name: header.name.clone(), value: value.trim().to_owned() })
+}
+
+/// Whether cloud-init would take the CRs out: it looks at the first line only. Source: cloud-init,
+/// `cloudinit/util.py`, `dos2unix`.
+fn has_dos_line_ends(body: &[u8]) -> bool {
+    body.split_inclusive(|byte| *byte == b'\n').next().is_some_and(|line| line.ends_with(b"\r\n"))
+}
+
+fn without_carriage_returns(body: &[u8]) -> Vec<u8> {
+    let mut converted = Vec::with_capacity(body.len());
+    for line in body.split_inclusive(|byte| *byte == b'\n') {
+        match line.strip_suffix(b"\r\n") {
+            Some(text) => {
+                converted.extend_from_slice(text);
+                converted.push(b'\n');
+            }
+            None => converted.extend_from_slice(line),
+        }
+    }
+    converted
+}
