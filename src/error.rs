@@ -2,7 +2,11 @@
 //!
 //! `Display` of an [`Error`] never repeats its source; whoever prints it walks the chain once.
 
+pub mod access;
+
 use std::path::PathBuf;
+
+pub use access::AccessError;
 
 /// A place in a text file, counted from one as editors count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,6 +144,9 @@ pub enum Error {
         /// What to do about it.
         help: String,
     },
+    /// AWS or Kubernetes could not be asked at all.
+    #[error(transparent)]
+    Access(#[from] AccessError),
     /// A part of user data has a header that strict MIME does not allow.
     #[error("cannot write part {number} of the user data: {reason}")]
     UserDataPart {
@@ -160,6 +167,14 @@ pub enum Error {
 }
 
 impl Error {
+    /// How the process ends when this is what stopped it.
+    pub fn exit_status(&self) -> ExitStatus {
+        match self {
+            Self::Access(AccessError::Interrupted) => ExitStatus::Interrupted,
+            _ => ExitStatus::CouldNot,
+        }
+    }
+
     /// What the reader can do about it: the text after `help:`, without a final period.
     pub fn help(&self) -> String {
         match self {
@@ -181,6 +196,7 @@ impl Error {
             Self::BuiltWithoutLive { .. } => {
                 "pass --inventory FILE, or install a build with the feature `live`".into()
             }
+            Self::Access(access) => access.help(),
             Self::NoSource => "pass --inventory FILE to work from a file, or --cluster NAME to read a cluster".into(),
             Self::NoSuchNodeGroup { known, .. } if known.is_empty() => {
                 "the plan has no node groups; name them under spec.nodeGroups of eniplan.yaml".into()

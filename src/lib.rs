@@ -25,10 +25,13 @@ pub mod choose;
 pub mod cli;
 pub mod commands;
 pub mod config;
+pub mod diff;
 pub mod error;
 pub mod finding;
 pub mod inventory;
 pub mod launch_template;
+#[cfg(feature = "live")]
+pub mod live;
 pub mod max_pods;
 pub mod net;
 pub mod plan;

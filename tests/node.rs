@@ -1,13 +1,31 @@
-#![allow(missing_docs, clippy::disallowed_methods)]
 //! What runs on a node, run: bash is the judge of every rendered shell part.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+#[path = "node/al2.rs"]
+mod al2;
+#[path = "node/boot.rs"]
+mod boot;
+#[path = "node/bottlerocket.rs"]
+mod bottlerocket;
+#[path = "node/choice.rs"]
+mod choice;
+#[path = "node/go_multipart.rs"]
+mod go_multipart;
+#[path = "node/images.rs"]
+mod images;
+#[path = "node/imds.rs"]
+mod imds;
+#[path = "node/lint.rs"]
+mod lint;
+#[path = "node/machine.rs"]
+mod machine;
+#[path = "node/mime.rs"]
+mod mime;
+#[path = "node/nodeadm.rs"]
+mod nodeadm;
 #[path = "node/plans.rs"]
 mod plans;
-
-#[test]
-fn dump() {
-    for (name, group) in plans::al2023() {
-        let s = eniplan::render::boot_script::al2023_shell_part(&group).unwrap();
-        std::fs::write(format!("/tmp/dump-{name}.sh"), s).unwrap();
-    }
-}
+#[path = "node/steps.rs"]
+mod steps;
+#[path = "node/tools.rs"]
+mod tools;

@@ -43,6 +43,8 @@ pub struct Rule {
 pub enum When {
     /// With every plan.
     Plan,
+    /// By `diff` and `apply`, when changes are worked out.
+    Apply,
     /// By `eniplan lint`, on one user-data file.
     Lint,
     /// By `eniplan verify`, on the live cluster.
@@ -52,8 +54,8 @@ pub enum When {
 /// How a rule is looked at.
 #[derive(Debug, Clone, Copy)]
 pub enum How {
-    /// `plan/` states it while it decides.
-    StatedByPlan,
+    /// `plan/` or `diff/` states it while it decides.
+    Stated,
     /// A function over inventory, config and plan.
     Facts(fn(&Facts<'_>, &mut Vec<Problem>)),
 }

@@ -5,7 +5,11 @@ use super::{cluster, cni, eni_configs, launch_templates, node_groups, nodes, pod
 use crate::finding::Severity;
 
 const fn stated(id: &'static str, severity: Severity, summary: &'static str, why: &'static str) -> Rule {
-    Rule { id, severity, when: When::Plan, summary, why, how: How::StatedByPlan }
+    Rule { id, severity, when: When::Plan, summary, why, how: How::Stated }
+}
+
+const fn stated_by_diff(id: &'static str, severity: Severity, summary: &'static str, why: &'static str) -> Rule {
+    Rule { id, severity, when: When::Apply, summary, why, how: How::Stated }
 }
 
 const fn examined(
@@ -336,6 +340,18 @@ pub const RULES: &[Rule] = &[
     examined("node-with-two-labels", Severity::Warning, nodes::node_with_two_labels,
         "A node carries both labels with different values.",
         "The CNI takes vpc.amazonaws.com/externalEniConfig."),
+    stated_by_diff("change-of-helm-object-refused", Severity::Error,
+        "A change would touch an object that a Helm release owns.",
+        "The next upgrade reverts it."),
+    stated_by_diff("field-owned-by-other", Severity::Error,
+        "A change would touch fields that another manager owns.",
+        "Fields are never taken over silently; a controller would write its own values back."),
+    stated_by_diff("launch-template-name-taken", Severity::Error,
+        "A launch template of the planned name exists and is not ours.",
+        "Nothing that is not provably ours is changed."),
+    stated_by_diff("node-group-cannot-be-updated", Severity::Error,
+        "A node group is in a state in which EKS updates nothing.",
+        "The update call would fail."),
 ];
 
 /// The text of `docs/rules.md`.

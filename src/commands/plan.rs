@@ -1,7 +1,7 @@
 //! `eniplan plan`: what would be decided, and why.
 
 use super::{Data, Outcome, load};
-use crate::check::{Facts, findings};
+use crate::check::{Facts, findings, graded};
 use crate::cli::{Cli, Format, PlanArgs};
 use crate::config::Config;
 use crate::error::{Error, ExitStatus};
@@ -40,7 +40,8 @@ pub(super) fn decide(
             _ => true,
         });
     }
-    let rendered = render(&plan, inventory)?;
+    // A plan with errors may lack what a template needs; nothing of it would be written anyway.
+    let rendered = if has_errors(&graded(problems.clone())) { Rendered::default() } else { render(&plan, inventory)? };
     let findings = findings(&Facts { inventory, config, plan: &plan, rendered: &rendered }, &problems);
     Ok(Decided { plan, rendered, findings })
 }

@@ -63,6 +63,13 @@ pub(super) fn launch_template_id(node: &Node) -> Result<String, Fault> {
 pub(super) fn image_id(node: &Node) -> Result<String, Fault> {
     let what = "an image id";
     let id = text(node, what)?;
+    if id.starts_with('/') {
+        return Err(Fault::new(
+            node.mark,
+            format!("`{}` is not {what}", shown(id)),
+            format!("write `{IMAGE_BY_PARAMETER}{}` if it is a parameter of Parameter Store", shown(id)),
+        ));
+    }
     let Some(parameter) = id.strip_prefix(IMAGE_BY_PARAMETER) else { return aws_id(node, IMAGE, what) };
     let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-/:".contains(&byte);
     if parameter.is_empty() || !parameter.bytes().all(legal) {

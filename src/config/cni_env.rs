@@ -15,6 +15,10 @@ enum Setting {
     Count,
 }
 
+/// What Go's `strconv.ParseBool` reads. Source: Go standard library, `strconv/atob.go`.
+pub(super) const GO_BOOLEANS: [&str; 12] =
+    ["true", "false", "True", "False", "TRUE", "FALSE", "t", "f", "T", "F", "1", "0"];
+
 /// The settings. Sources: amazon-vpc-cni-k8s `pkg/ipamd/ipamd.go` (names, readers) and `config/master/aws-k8s-cni.yaml`
 /// (defaults).
 const SETTINGS: [(&str, Setting); 6] = [
@@ -33,13 +37,23 @@ const DECIDED_BY_THE_PLAN: [(&str, &str); 3] = [
     ("ENI_CONFIG_ANNOTATION_DEF", "remove it; the plan leaves annotations alone"),
 ];
 
-/// Names of the settings that the file may manage.
-pub(super) fn setting_names() -> impl Iterator<Item = &'static str> {
-    SETTINGS.iter().map(|(name, _)| *name)
+/// The settings that the file may manage, each with its default where it is a boolean.
+pub(super) fn settings() -> impl Iterator<Item = (&'static str, Option<bool>)> {
+    SETTINGS.iter().map(|(name, setting)| match setting {
+        Setting::Switch { default } => (*name, Some(*default)),
+        Setting::Count => (*name, None),
+    })
 }
 
 pub(super) fn cni_env(entry: &Entry) -> Result<BTreeMap<String, String>, Fault> {
     let place = "spec.cni.env";
+    if let Value::List(_) = &entry.value.value {
+        return Err(Fault::new(
+            entry.value.mark,
+            format!("expected a mapping for {place}, found a list"),
+            "write `NAME: \"value\"` lines, without `- name:`",
+        ));
+    }
     let mut env = BTreeMap::new();
     for entry in mapping(&entry.value, entry.key.mark, place)? {
         let name = key(entry, place)?;
@@ -57,8 +71,8 @@ fn setting(at: &Node, name: &str) -> Result<Setting, Fault> {
         return Err(Fault::new(at.mark, format!("`{name}` is not set here: the plan decides it"), *help));
     }
     let decided = DECIDED_BY_THE_PLAN.iter().map(|(known, _)| *known);
-    let names: Vec<&str> = setting_names().collect();
-    let help = match misspelling_of(name, setting_names().chain(decided)) {
+    let names: Vec<&str> = settings().map(|(name, _)| name).collect();
+    let help = match misspelling_of(name, names.iter().copied().chain(decided)) {
         Some(near) => match DECIDED_BY_THE_PLAN.iter().find(|(known, _)| *known == near) {
             Some((_, help)) => format!("if you mean `{near}`: {help}"),
             None => format!("did you mean `{near}`?"),
@@ -88,7 +102,7 @@ fn value(node: &Node, name: &str, setting: Setting) -> Result<String, Fault> {
     };
     let value = scalar.text.as_str();
     let understood = match setting {
-        Setting::Switch { .. } => go_parse_bool(value).is_some(),
+        Setting::Switch { .. } => GO_BOOLEANS.contains(&value),
         Setting::Count => {
             !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) && value.parse::<u32>().is_ok()
         }
@@ -129,14 +143,5 @@ fn example(name: &str, setting: Setting) -> String {
     match setting {
         Setting::Switch { .. } => format!("`{name}: \"true\"` or `{name}: \"false\"`"),
         Setting::Count => format!("a number in quotes, such as `{name}: \"1\"`"),
-    }
-}
-
-/// Go's `strconv.ParseBool`.
-fn go_parse_bool(text: &str) -> Option<bool> {
-    match text {
-        "1" | "t" | "T" | "TRUE" | "true" | "True" => Some(true),
-        "0" | "f" | "F" | "FALSE" | "false" | "False" => Some(false),
-        _ => None,
     }
 }

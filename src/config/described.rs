@@ -49,29 +49,18 @@ const INSTANCE_TYPES_LIMIT: usize = 20;
 
 pub(super) fn described(fields: &Fields<'_>, name: &str, label: Option<&LabelConfig>) -> Result<DescribedGroup, Fault> {
     let place = |part: &str| format!("{part} of node group `{name}`");
-    let subnets = fields.get("subnets").map(|entry| {
-        filled_list(&entry.value, "subnet ids")?;
-        texts(&entry.value, "subnet ids", subnet_id)
-    });
-    let labels = fields.get("labels").map(|entry| labels(entry, &place("labels"), label));
-    let taints = fields.get("taints").map(|entry| taints(&entry.value, &place("a taint")));
+    let managed = fields.value("managed", |node| boolean(node, "managed"))?;
     Ok(DescribedGroup {
-        managed: fields.get("managed").map(|entry| boolean(entry, "managed")).transpose()?,
-        ami_family: fields
-            .get("amiFamily")
-            .map(|entry| word(&entry.value, "an AMI family", AMI_FAMILIES))
-            .transpose()?,
-        image_id: fields.get("imageId").map(|entry| image_id(&entry.value)).transpose()?,
-        launch_template: fields
-            .get("launchTemplate")
-            .map(|entry| launch_template(entry, &place("launchTemplate")))
-            .transpose()?,
-        subnets: subnets.transpose()?.unwrap_or_default(),
-        instance_types: fields.get("instanceTypes").map(instance_types).transpose()?.unwrap_or_default(),
-        node_role: fields.get("nodeRole").map(|entry| role_arn(&entry.value)).transpose()?,
-        scaling: fields.get("scaling").map(|entry| scaling(entry, &place("scaling"))).transpose()?,
-        labels: labels.transpose()?.unwrap_or_default(),
-        taints: taints.transpose()?.unwrap_or_default(),
+        managed,
+        ami_family: fields.value("amiFamily", |node| word(node, "an AMI family", AMI_FAMILIES))?,
+        image_id: fields.value("imageId", image_id)?,
+        launch_template: fields.entry("launchTemplate", |entry| launch_template(entry, &place("launchTemplate")))?,
+        subnets: fields.value("subnets", subnets)?.unwrap_or_default(),
+        instance_types: fields.value("instanceTypes", |node| instance_types(node, managed))?.unwrap_or_default(),
+        node_role: fields.value("nodeRole", role_arn)?,
+        scaling: fields.entry("scaling", |entry| scaling(entry, &place("scaling")))?,
+        labels: fields.entry("labels", |entry| labels(entry, &place("labels"), label))?.unwrap_or_default(),
+        taints: fields.value("taints", |node| taints(node, &place("a taint")))?.unwrap_or_default(),
     })
 }
 
@@ -88,31 +77,36 @@ fn launch_template(entry: &Entry, place: &str) -> Result<DescribedLaunchTemplate
     }
     let fields = Fields::new(&entry.value, entry.key.mark, place, LAUNCH_TEMPLATE_KEYS)?;
     let id = launch_template_id(&fields.require("id", "id: lt-…")?.value)?;
-    let version = match fields.get("version").map(|entry| &entry.value) {
-        None => DEFAULT_VERSION.into(),
-        Some(node) => match &node.value {
-            Value::Scalar(scalar) if matches!(scalar.kind, ScalarKind::Number | ScalarKind::Text) => {
-                launch_template_version(node, &scalar.text)?
-            }
-            _ => {
-                return Err(Fault::new(
-                    node.mark,
-                    format!("expected the version of a launch template, found {}", found(node)),
-                    "write its number, `$Latest` or `$Default`",
-                ));
-            }
-        },
-    };
+    let version = fields.value("version", version)?.unwrap_or_else(|| DEFAULT_VERSION.into());
     Ok(DescribedLaunchTemplate { id, version })
 }
 
-fn instance_types(entry: &Entry) -> Result<Vec<String>, Fault> {
-    filled_list(&entry.value, "instance types")?;
-    let types = texts(&entry.value, "instance types", instance_type)?;
-    if types.len() > INSTANCE_TYPES_LIMIT {
+/// A version is a number or a word; both stay texts.
+fn version(node: &Node) -> Result<String, Fault> {
+    match &node.value {
+        Value::Scalar(scalar) if matches!(scalar.kind, ScalarKind::Number | ScalarKind::Text) => {
+            launch_template_version(node, &scalar.text)
+        }
+        _ => Err(Fault::new(
+            node.mark,
+            format!("expected the version of a launch template, found {}", found(node)),
+            "write its number, `$Latest` or `$Default`",
+        )),
+    }
+}
+
+fn subnets(node: &Node) -> Result<Vec<String>, Fault> {
+    filled_list(node, "subnet ids")?;
+    texts(node, "subnet ids", subnet_id)
+}
+
+fn instance_types(node: &Node, managed: Option<bool>) -> Result<Vec<String>, Fault> {
+    filled_list(node, "instance types")?;
+    let types = texts(node, "instance types", instance_type)?;
+    if managed != Some(false) && types.len() > INSTANCE_TYPES_LIMIT {
         return Err(Fault::new(
-            entry.value.mark,
-            format!("{} instance types are more than a node group can have", types.len()),
+            node.mark,
+            format!("{} instance types are more than a managed node group can have", types.len()),
             format!("keep {INSTANCE_TYPES_LIMIT} at most"),
         ));
     }
@@ -124,7 +118,7 @@ fn scaling(entry: &Entry, place: &str) -> Result<DescribedScaling, Fault> {
     let size = |key: &str, least: u32| {
         let entry = fields.require(key, &format!("{key}: 3"))?;
         let limit = format!("write a number of nodes from {least} to {NODES_LIMIT}");
-        Ok((whole(&entry.value, &format!("`{key}` nodes"), least..=NODES_LIMIT, &limit)?, entry.value.mark))
+        Ok((whole(&entry.value, &format!("a number for `{key}`"), least..=NODES_LIMIT, &limit)?, entry.value.mark))
     };
     let (min, min_mark) = size("min", 0)?;
     let (max, _) = size("max", 1)?;

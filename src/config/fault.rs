@@ -9,8 +9,8 @@ const SHOWN_WIDTH: usize = 100;
 /// Least likeness, from 0 to 1, of two words of which one is taken for a misspelling of the other.
 const NEAR: f64 = 0.6;
 
-/// A stretch of one line, counted from one, in characters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A stretch of one line, counted from one, in characters. Ordered as in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Mark {
     pub(super) line: usize,
     pub(super) column: usize,
@@ -45,7 +45,10 @@ impl Fault {
 /// snippet, so that the marker stands where it should.
 fn snippet(text: &str, mark: Mark) -> String {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let line: Vec<char> = text.lines().nth(mark.line.saturating_sub(1)).unwrap_or("").chars().map(visible).collect();
+    // The line ends of YAML, as the parser counts them.
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let line = text.split('\n').nth(mark.line.saturating_sub(1)).unwrap_or_default();
+    let line: Vec<char> = line.chars().map(visible).collect();
     let before = mark.column.saturating_sub(1).min(line.len());
     let start = if line.len() > SNIPPET_WIDTH { before.saturating_sub(SNIPPET_WIDTH / 2) } else { 0 };
     let end = line.len().min(start + SNIPPET_WIDTH);
@@ -72,19 +75,18 @@ pub(super) fn shown(text: &str) -> String {
     shown
 }
 
-/// Controls, and the format characters that hide or reorder text, would deceive the reader or reach the terminal.
 fn visible(character: char) -> char {
     match character {
         '\t' => '→',
-        '\u{ad}'
-        | '\u{200b}'..='\u{200f}'
-        | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{2069}'
-        | '\u{feff}'
-        | '\u{fffd}' => '·',
-        character if character.is_control() => '·',
+        character if is_invisible(character) => '·',
         character => character,
     }
+}
+
+/// Controls, and the format characters that hide or reorder text: they would deceive the reader or reach the terminal.
+pub(super) fn is_invisible(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{ad}' | '\u{feff}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}')
 }
 
 /// The known word that `word` seems to be a misspelling of.

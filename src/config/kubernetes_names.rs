@@ -31,10 +31,10 @@ const KUBELET_LABELS: [&str; 10] = [
 const KUBELET_LABEL_NAMESPACES: [&str; 2] = ["kubelet.kubernetes.io", "node.kubernetes.io"];
 
 /// The name of an ENIConfig, from a value.
-pub(super) fn eni_config_name(node: &Node) -> Result<String, Fault> {
+pub(super) fn eni_config_name(node: &Node) -> Result<&str, Fault> {
     let name = text(node, "the name of an ENIConfig")?;
     check_eni_config_name(node, name)?;
-    Ok(name.into())
+    Ok(name)
 }
 
 /// The name of an ENIConfig that stands at `node`, which may be a key.

@@ -38,12 +38,12 @@ pub(super) struct ParsedNodeGroup {
 }
 
 pub(super) fn node_groups(
-    entry: &Entry,
+    node: &Node,
     pools: &BTreeMap<String, PoolConfig>,
     label: Option<&LabelConfig>,
 ) -> Result<Vec<ParsedNodeGroup>, Fault> {
     let mut groups: Vec<ParsedNodeGroup> = Vec::new();
-    for item in list(&entry.value, "node groups")? {
+    for item in list(node, "node groups")? {
         let group = node_group(item, pools, label)?;
         if let Some(earlier) = groups.iter().find(|earlier| earlier.config.name == group.config.name) {
             return Err(Fault::new(
@@ -64,31 +64,24 @@ fn node_group(
     label: Option<&LabelConfig>,
 ) -> Result<ParsedNodeGroup, Fault> {
     let known = [PLANNED_KEYS, DESCRIBED_KEYS].concat();
-    let unnamed = Fields::new(item, item.mark, "a node group", &known)?;
-    let name_entry = unnamed.require("name", "name: NAME-OF-THE-NODE-GROUP")?;
+    let fields = Fields::new(item, item.mark, "a node group", &known)?;
+    let name_entry = fields.require("name", "name: NAME-OF-THE-NODE-GROUP")?;
     let name = node_group_name(&name_entry.value)?;
-    let fields = Fields::new(item, item.mark, format!("node group `{name}`"), &known)?;
+    let fields = fields.called(format!("node group `{name}`"));
 
-    let strategy = fields.get("strategy").map(|entry| word(&entry.value, "a strategy", STRATEGIES)).transpose()?;
-    let strategy = strategy.unwrap_or_default();
-    let map = fields.get("map").map(map).transpose()?.unwrap_or_default();
+    let strategy = fields.value("strategy", |node| word(node, "a strategy", STRATEGIES))?.unwrap_or_default();
+    let map = fields.value("map", map)?.unwrap_or_default();
     let config = NodeGroupConfig {
         pools: group_pools(&fields, name_entry.value.mark, &name, pools)?,
         strategy,
-        weights: fields
-            .get("weights")
-            .map(|entry| weights(entry, strategy, &map))
-            .transpose()?
-            .unwrap_or(Weights::Capacity),
+        weights: fields.entry("weights", |entry| weights(entry, strategy, &map))?.unwrap_or(Weights::Capacity),
         map,
-        max_pods: fields.get("maxPods").map(|entry| max_pods(&entry.value)).transpose()?.unwrap_or(MaxPods::Auto),
+        max_pods: fields.value("maxPods", max_pods)?.unwrap_or(MaxPods::Auto),
         on_no_match: fields
-            .get("onNoMatch")
-            .map(|entry| word(&entry.value, "what to do on no match", ON_NO_MATCH))
-            .transpose()?
+            .value("onNoMatch", |node| word(node, "a value of `onNoMatch`", ON_NO_MATCH))?
             .unwrap_or_default(),
-        adopt: fields.get("adopt").map(|entry| boolean(entry, "adopt")).transpose()?.unwrap_or_default(),
-        successor: fields.get("successor").map(|entry| node_group_name(&entry.value)).transpose()?,
+        adopt: fields.value("adopt", |node| boolean(node, "adopt"))?.unwrap_or_default(),
+        successor: fields.value("successor", node_group_name)?,
         described: described(&fields, &name, label)?,
         name,
     };
@@ -128,9 +121,8 @@ fn group_pools(
         (Some(entry), map) => (entry, map),
     };
     if let Some(map) = map {
-        let second = if entry.key.mark.line < map.key.mark.line { map } else { entry };
         return Err(Fault::new(
-            second.key.mark,
+            entry.key.mark.max(map.key.mark),
             format!("node group `{name}` has both `pools` and a `map`"),
             "keep `pools` to let the plan assign, or `map` to say it yourself",
         ));
@@ -152,18 +144,16 @@ fn group_pools(
     })
 }
 
-fn map(entry: &Entry) -> Result<Vec<MapRow>, Fault> {
-    if let Value::Mapping(rows) = &entry.value.value
-        && !rows.is_empty()
-    {
+fn map(node: &Node) -> Result<Vec<MapRow>, Fault> {
+    if let Value::Mapping(_) = &node.value {
         return Err(Fault::new(
-            entry.value.mark,
+            node.mark,
             "expected a list of rows for `map`, found a mapping",
             "write each row as `- {cidr: 10.0.16.0/20, eniConfigs: [NAME]}`",
         ));
     }
     let mut rows: Vec<(MapRow, Mark)> = Vec::new();
-    for item in filled_list(&entry.value, "rows")? {
+    for item in filled_list(node, "rows")? {
         let fields = Fields::new(item, item.mark, "a row of the map", MAP_ROW_KEYS)?;
         let cidr_entry = fields.require("cidr", "cidr: 10.0.16.0/20")?;
         let eni_configs = &fields.require("eniConfigs", "eniConfigs: [NAME]")?.value;
@@ -176,7 +166,10 @@ fn map(entry: &Entry) -> Result<Vec<MapRow>, Fault> {
             ));
         }
         filled_list(eni_configs, "ENIConfigs")?;
-        let row = MapRow { cidr, eni_configs: texts(eni_configs, "ENIConfigs", eni_config_name)? };
+        let row = MapRow {
+            cidr,
+            eni_configs: texts(eni_configs, "ENIConfigs", |item| eni_config_name(item).map(str::to_owned))?,
+        };
         rows.push((row, cidr_entry.value.mark));
     }
     Ok(rows.into_iter().map(|(row, _)| row).collect())
@@ -246,16 +239,21 @@ fn weight_numbers(entry: &Entry, map: &[MapRow]) -> Result<BTreeMap<String, u32>
             };
             return Err(Fault::new(weight.key.mark, format!("no row of the map has an ENIConfig `{name}`"), help));
         }
-        let limit = format!(
-            "write a weight from 1 to {WEIGHT_LIMIT}; an ENIConfig that is to get no nodes is left out of the group"
-        );
-        numbers.insert(name.into(), whole(&weight.value, "a weight", 1..=WEIGHT_LIMIT, &limit)?);
+        let limit = format!("write a weight from 0 (no new nodes) to {WEIGHT_LIMIT}");
+        numbers.insert(name.into(), whole(&weight.value, "a weight", 0..=WEIGHT_LIMIT, &limit)?);
     }
     if numbers.is_empty() {
         return Err(Fault::new(
             entry.key.mark,
             "`weights` names no ENIConfig",
             "name each ENIConfig of the group, or remove `weights`",
+        ));
+    }
+    if numbers.values().all(|weight| *weight == 0) {
+        return Err(Fault::new(
+            entry.key.mark,
+            "every weight is zero, so that no node could pick an ENIConfig",
+            "give at least one of them a number above zero",
         ));
     }
     if let Some(missing) = mapped.iter().find(|name| !numbers.contains_key(**name)) {

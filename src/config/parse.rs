@@ -1,5 +1,7 @@
 //! Reading `eniplan.yaml`: the document, `metadata` and the parts of `spec` that are not groups or pools.
 
+use std::collections::BTreeMap;
+
 use super::Config;
 use super::aws_names::{cluster_name, node_group_name, region, security_groups};
 use super::cni_env::cni_env;
@@ -7,7 +9,7 @@ use super::fault::{Fault, Mark, nearest, shown};
 use super::label::label;
 use super::node_groups::{ParsedNodeGroup, node_groups};
 use super::pools::pools;
-use super::read::{Fields, list, text, texts};
+use super::read::{Fields, find, list, mapping, text, texts};
 use super::tree::{Entry, Node, ScalarKind, Value, parse};
 use crate::error::Error;
 
@@ -39,33 +41,34 @@ fn document(root: &Node) -> Result<Config, Fault> {
             format!("begin with `apiVersion: {API_VERSION}` and `kind: {KIND}`; `eniplan init` writes a first file"),
         ));
     }
+    // A version that we do not know may have keys that we do not know.
+    if let Some(entry) = find(mapping(root, root.mark, "the file")?, "apiVersion") {
+        api_version(&entry.value)?;
+    }
     let fields = Fields::new(root, root.mark, "the file", DOCUMENT_KEYS)?;
-    api_version(fields.require("apiVersion", &format!("apiVersion: {API_VERSION}"))?)?;
-    kind(fields.require("kind", &format!("kind: {KIND}"))?)?;
+    fields.require("apiVersion", &format!("apiVersion: {API_VERSION}"))?;
+    kind(&fields.require("kind", &format!("kind: {KIND}"))?.value)?;
 
     let metadata = fields.require("metadata", "metadata: {name: NAME-OF-THE-CLUSTER}")?;
     let metadata = Fields::new(&metadata.value, metadata.key.mark, "metadata", METADATA_KEYS)?;
     let cluster = cluster_name(&metadata.require("name", "name: NAME-OF-THE-CLUSTER")?.value)?;
-    let region = metadata.get("region").map(|entry| region(&entry.value)).transpose()?;
+    let region = metadata.value("region", region)?;
 
     let spec = fields.require("spec", "spec: {pools: …, nodeGroups: …}")?;
     let spec = Fields::new(&spec.value, spec.key.mark, "spec", SPEC_KEYS)?;
-    let security_groups = spec.get("securityGroups").map(|entry| security_groups(&entry.value)).transpose()?;
-    let label = spec.get("label").map(label).transpose()?;
-    let cni =
-        spec.get("cni").map(|entry| Fields::new(&entry.value, entry.key.mark, "spec.cni", CNI_KEYS)).transpose()?;
-    let cni_env = cni.and_then(|cni| cni.get("env")).map(cni_env).transpose()?.unwrap_or_default();
-    let pools = spec.get("pools").map(pools).transpose()?.unwrap_or_default();
-    let groups = spec.get("nodeGroups").map(|entry| node_groups(entry, &pools, label.as_ref())).transpose()?;
-    let groups = groups.unwrap_or_default();
-    let ignore = spec.get("ignore").map(|entry| ignore(entry, &groups)).transpose()?.unwrap_or_default();
+    let security_groups = spec.value("securityGroups", security_groups)?;
+    let label = spec.entry("label", label)?;
+    let cni_env = spec.entry("cni", cni)?.unwrap_or_default();
+    let pools = spec.entry("pools", pools)?.unwrap_or_default();
+    let groups = spec.value("nodeGroups", |node| node_groups(node, &pools, label.as_ref()))?.unwrap_or_default();
+    let ignore = spec.value("ignore", |node| ignore(node, &groups))?.unwrap_or_default();
 
     let node_groups = groups.into_iter().map(|group| group.config).collect();
     Ok(Config { cluster, region, security_groups, label, cni_env, pools, node_groups, ignore })
 }
 
-fn api_version(entry: &Entry) -> Result<(), Fault> {
-    let version = text(&entry.value, "an apiVersion")?;
+fn api_version(node: &Node) -> Result<(), Fault> {
+    let version = text(node, "an apiVersion")?;
     if version == API_VERSION {
         return Ok(());
     }
@@ -81,11 +84,11 @@ fn api_version(entry: &Entry) -> Result<(), Fault> {
             format!("write `apiVersion: {API_VERSION}`, if this is an eniplan file"),
         ),
     };
-    Err(Fault::new(entry.value.mark, message, help))
+    Err(Fault::new(node.mark, message, help))
 }
 
-fn kind(entry: &Entry) -> Result<(), Fault> {
-    let kind = text(&entry.value, "a kind")?;
+fn kind(node: &Node) -> Result<(), Fault> {
+    let kind = text(node, "a kind")?;
     if kind == KIND {
         return Ok(());
     }
@@ -93,12 +96,17 @@ fn kind(entry: &Entry) -> Result<(), Fault> {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("write `kind: {KIND}`; there is no other"),
     };
-    Err(Fault::new(entry.value.mark, format!("kind `{}` is not one that eniplan reads", shown(kind)), help))
+    Err(Fault::new(node.mark, format!("kind `{}` is not one that eniplan reads", shown(kind)), help))
 }
 
-fn ignore(entry: &Entry, groups: &[ParsedNodeGroup]) -> Result<Vec<String>, Fault> {
-    let ignored = texts(&entry.value, "node group names", node_group_name)?;
-    for (name, item) in ignored.iter().zip(list(&entry.value, "node group names")?) {
+fn cni(entry: &Entry) -> Result<BTreeMap<String, String>, Fault> {
+    let fields = Fields::new(&entry.value, entry.key.mark, "spec.cni", CNI_KEYS)?;
+    Ok(fields.entry("env", cni_env)?.unwrap_or_default())
+}
+
+fn ignore(node: &Node, groups: &[ParsedNodeGroup]) -> Result<Vec<String>, Fault> {
+    let ignored = texts(node, "node group names", node_group_name)?;
+    for (name, item) in ignored.iter().zip(list(node, "node group names")?) {
         if let Some(group) = groups.iter().find(|group| group.config.name == *name) {
             return Err(Fault::new(
                 item.mark,

@@ -13,10 +13,12 @@ pub(super) const POOL_KEYS: &[&str] = &["names", "subnets", "subnetTags", "secur
 pub(super) const POOL_SUBNET_KEYS: &[&str] = &["id", "name"];
 pub(super) const POOL_NAMES: &[(&str, PoolNames)] = &[("zone", PoolNames::Zone), ("subnet", PoolNames::Subnet)];
 
-/// A pool's subnet that has a name of its own, where it stands.
+/// An ENIConfig that a pool names, and where it does.
 struct Named<'t> {
+    name: &'t str,
+    subnet: String,
+    security_groups: Option<Vec<String>>,
     pool: &'t str,
-    subnet: PoolSubnet,
     mark: Mark,
 }
 
@@ -35,8 +37,7 @@ pub(super) fn pools(entry: &Entry) -> Result<BTreeMap<String, PoolConfig>, Fault
 fn pool<'t>(entry: &'t Entry, name: &'t str, named: &mut Vec<Named<'t>>) -> Result<PoolConfig, Fault> {
     let place = format!("pool `{name}`");
     let fields = Fields::new(&entry.value, entry.key.mark, &place, POOL_KEYS)?;
-    let names =
-        fields.get("names").map(|entry| word(&entry.value, "how ENIConfigs are named", POOL_NAMES)).transpose()?;
+    let names = fields.value("names", |node| word(node, "a value of `names`", POOL_NAMES))?;
     match (fields.get("subnets"), fields.get("subnetTags")) {
         (None, None) => {
             return Err(Fault::new(
@@ -46,79 +47,79 @@ fn pool<'t>(entry: &'t Entry, name: &'t str, named: &mut Vec<Named<'t>>) -> Resu
             ));
         }
         (Some(subnets), Some(tags)) => {
-            let second = if subnets.key.mark.line < tags.key.mark.line { tags } else { subnets };
             return Err(Fault::new(
-                second.key.mark,
+                subnets.key.mark.max(tags.key.mark),
                 format!("{place} says both `subnets` and `subnetTags`"),
                 "keep one of the two; two pools can be given to one node group",
             ));
         }
         (Some(_), None) | (None, Some(_)) => {}
     }
-    let subnets = fields.get("subnets").map(|entry| subnets(entry, name, names, named)).transpose()?;
-    let subnet_tags = fields.get("subnetTags").map(|entry| subnet_tags(entry, &place)).transpose()?;
-    let security_groups = fields.get("securityGroups").map(|entry| security_groups(&entry.value)).transpose()?;
-    Ok(PoolConfig {
-        names,
-        subnets: subnets.unwrap_or_default(),
-        subnet_tags: subnet_tags.unwrap_or_default(),
-        security_groups,
-    })
-}
-
-fn subnets<'t>(
-    entry: &'t Entry,
-    pool: &'t str,
-    names: Option<PoolNames>,
-    named: &mut Vec<Named<'t>>,
-) -> Result<Vec<PoolSubnet>, Fault> {
+    let security_groups = fields.value("securityGroups", security_groups)?;
+    let subnet_tags = fields.entry("subnetTags", |entry| subnet_tags(entry, &place))?;
     let mut subnets: Vec<PoolSubnet> = Vec::new();
-    for item in filled_list(&entry.value, "subnets")? {
-        let (subnet, id_mark, name_mark) = pool_subnet(item, pool)?;
+    for item in fields.value("subnets", |node| filled_list(node, "subnets"))?.unwrap_or_default() {
+        let subnet = pool_subnet(item, name)?;
         if subnets.iter().any(|other| other.id == subnet.id) {
-            return Err(Fault::new(
-                id_mark,
-                format!("`{}` is in pool `{pool}` twice", subnet.id),
-                "keep one of the two",
-            ));
+            let message = format!("`{}` is in pool `{name}` twice", subnet.id);
+            return Err(Fault::new(subnet.id_mark, message, "keep one of the two"));
         }
-        if let Some(mark) = name_mark {
+        if let Some((eni_config, mark)) = subnet.name {
             if names.is_some() {
                 return Err(Fault::new(
                     mark,
-                    format!("pool `{pool}` names its ENIConfigs by `names`, and this subnet has a `name` of its own"),
+                    format!("pool `{name}` names its ENIConfigs by `names`, and this subnet has a `name` of its own"),
                     "remove `names` from the pool, or `name` from its subnets",
                 ));
             }
-            unique_name(named, Named { pool, subnet: subnet.clone(), mark })?;
+            let security_groups = security_groups.clone();
+            check_name(
+                named,
+                Named { name: eni_config, subnet: subnet.id.clone(), security_groups, pool: name, mark },
+            )?;
         }
-        subnets.push(subnet);
+        subnets.push(PoolSubnet { id: subnet.id, name: subnet.name.map(|(name, _)| name.into()) });
     }
-    Ok(subnets)
+    Ok(PoolConfig { names, subnets, subnet_tags: subnet_tags.unwrap_or_default(), security_groups })
 }
 
-/// A name stands for one subnet, wherever in the file.
-fn unique_name<'t>(named: &mut Vec<Named<'t>>, new: Named<'t>) -> Result<(), Fault> {
-    let clash = named.iter().find(|other| other.subnet.name == new.subnet.name && other.subnet.id != new.subnet.id);
-    if let Some(other) = clash {
+/// A name stands for one subnet with one list of security groups, wherever in the file.
+fn check_name<'t>(named: &mut Vec<Named<'t>>, new: Named<'t>) -> Result<(), Fault> {
+    let Some(other) = named.iter().find(|other| other.name == new.name) else {
+        named.push(new);
+        return Ok(());
+    };
+    if other.subnet != new.subnet {
         return Err(Fault::new(
             new.mark,
             format!(
                 "ENIConfig `{}` is already the name of `{}` in pool `{}` on line {}",
-                new.subnet.name.unwrap_or_default(),
-                other.subnet.id,
-                other.pool,
-                other.mark.line
+                new.name, other.subnet, other.pool, other.mark.line
             ),
             "give every subnet a name of its own",
         ));
     }
-    named.push(new);
+    if other.security_groups != new.security_groups {
+        return Err(Fault::new(
+            new.mark,
+            format!(
+                "ENIConfig `{}` is in pool `{}` on line {} too, with other security groups",
+                new.name, other.pool, other.mark.line
+            ),
+            "give both pools the same `securityGroups`, or the subnet a second name here",
+        ));
+    }
     Ok(())
 }
 
-/// The subnet, where its id stands and where its name stands.
-fn pool_subnet(item: &Node, pool: &str) -> Result<(PoolSubnet, Mark, Option<Mark>), Fault> {
+/// A subnet of a pool with the places of its parts.
+struct ParsedSubnet<'t> {
+    id: String,
+    id_mark: Mark,
+    name: Option<(&'t str, Mark)>,
+}
+
+fn pool_subnet<'t>(item: &'t Node, pool: &str) -> Result<ParsedSubnet<'t>, Fault> {
     if let Value::Scalar(scalar) = &item.value
         && scalar.text.starts_with("subnet-")
     {
@@ -131,10 +132,8 @@ fn pool_subnet(item: &Node, pool: &str) -> Result<(PoolSubnet, Mark, Option<Mark
     }
     let fields = Fields::new(item, item.mark, format!("a subnet of pool `{pool}`"), POOL_SUBNET_KEYS)?;
     let id = fields.require("id", "id: subnet-…")?;
-    let name = fields.get("name");
-    let subnet =
-        PoolSubnet { id: subnet_id(&id.value)?, name: name.map(|entry| eni_config_name(&entry.value)).transpose()? };
-    Ok((subnet, id.value.mark, name.map(|entry| entry.value.mark)))
+    let name = fields.value("name", |node| Ok((eni_config_name(node)?, node.mark)))?;
+    Ok(ParsedSubnet { id: subnet_id(&id.value)?, id_mark: id.value.mark, name })
 }
 
 fn subnet_tags(entry: &Entry, place: &str) -> Result<BTreeMap<String, String>, Fault> {

@@ -2,13 +2,13 @@
 
 use std::ops::RangeInclusive;
 
-use super::fault::{Fault, Mark, nearest, one_of, shown};
+use super::fault::{Fault, Mark, is_invisible, nearest, one_of, shown};
 use super::tree::{Entry, Node, ScalarKind, Value};
 
 /// A mapping of which every key is known and given once.
 pub(super) struct Fields<'t> {
     /// Where to point when a key is missing.
-    pub(super) mark: Mark,
+    mark: Mark,
     /// What the mapping is, for messages.
     place: String,
     entries: &'t [Entry],
@@ -28,8 +28,31 @@ impl<'t> Fields<'t> {
         Ok(Self { mark, place, entries })
     }
 
+    /// The same with a better name for it, once that is known.
+    pub(super) fn called(self, place: String) -> Self {
+        Self { place, ..self }
+    }
+
     pub(super) fn get(&self, name: &str) -> Option<&'t Entry> {
-        self.entries.iter().find(|entry| key_text(entry) == Some(name))
+        find(self.entries, name)
+    }
+
+    /// What the entry of a key says; `None` where the key is not there.
+    pub(super) fn entry<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(&'t Entry) -> Result<T, Fault>,
+    ) -> Result<Option<T>, Fault> {
+        self.get(name).map(read).transpose()
+    }
+
+    /// What the value of a key says; `None` where the key is not there.
+    pub(super) fn value<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(&'t Node) -> Result<T, Fault>,
+    ) -> Result<Option<T>, Fault> {
+        self.entry(name, |entry| read(&entry.value))
     }
 
     /// The entry of a key that must be there; `example` is what one writes, key included.
@@ -37,6 +60,11 @@ impl<'t> Fields<'t> {
         self.get(name)
             .ok_or_else(|| Fault::new(self.mark, format!("{} has no `{name}`", self.place), format!("add `{example}`")))
     }
+}
+
+/// The entry of that key.
+pub(super) fn find<'t>(entries: &'t [Entry], name: &str) -> Option<&'t Entry> {
+    entries.iter().find(|entry| key_text(entry) == Some(name))
 }
 
 fn unknown_key(mark: Mark, key: &str, place: &str, known: &[&str]) -> Fault {
@@ -92,22 +120,23 @@ fn key_text(entry: &Entry) -> Option<&str> {
     }
 }
 
-/// A text that is not empty and has no blanks around it. `what` names it for messages: "a subnet id".
+/// A text that is not empty and has nothing invisible in it or around it. `what` names it for messages: "a subnet id".
 pub(super) fn text<'t>(node: &'t Node, what: &str) -> Result<&'t str, Fault> {
     let text = any_text(node, what)?;
-    let trimmed = text.trim();
-    if trimmed.is_empty() {
+    let visible: String = text.chars().filter(|character| !is_invisible(*character)).collect();
+    let clean = visible.trim();
+    if clean.is_empty() {
         return Err(Fault::new(
             node.mark,
             format!("expected {what}, found an empty text"),
             "write a value, or remove the key",
         ));
     }
-    if trimmed.len() != text.len() {
+    if clean != text {
         return Err(Fault::new(
             node.mark,
-            format!("`{}` has blanks or line ends around it", shown(text)),
-            format!("write `{}`", shown(trimmed)),
+            format!("`{}` has blanks around it, or characters that one does not see", shown(text)),
+            format!("write `{}`", shown(clean)),
         ));
     }
     Ok(text)
@@ -196,8 +225,7 @@ pub(super) fn word<T: Copy>(node: &Node, what: &str, table: &[(&str, T)]) -> Res
 }
 
 /// `true` or `false`; the words that only YAML 1.1 knows are refused, because readers differ about them.
-pub(super) fn boolean(entry: &Entry, name: &str) -> Result<bool, Fault> {
-    let node = &entry.value;
+pub(super) fn boolean(node: &Node, name: &str) -> Result<bool, Fault> {
     let meant = match &node.value {
         Value::Scalar(scalar) => match scalar.text.to_ascii_lowercase().as_str() {
             "true" if scalar.kind == ScalarKind::Boolean => return Ok(true),
@@ -225,10 +253,8 @@ pub(super) fn whole(node: &Node, what: &str, range: RangeInclusive<u32>, limit: 
     let text = &scalar.text;
     let decimal = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
     match text.parse::<u32>() {
-        _ if !decimal || text.is_empty() => match text.parse::<f64>() {
-            Ok(number) if number < 0.0 => wrong(format!("{limit}; negative numbers make no sense here")),
-            _ => wrong("write a whole number in decimal digits".into()),
-        },
+        _ if text.starts_with('-') => wrong(limit.into()),
+        _ if !decimal || text.is_empty() => wrong("write a whole number in decimal digits".into()),
         _ if scalar.kind != ScalarKind::Number => wrong(format!("write {text} without quotes")),
         Ok(number) if range.contains(&number) => Ok(number),
         _ => wrong(limit.into()),

@@ -15,6 +15,10 @@ use super::fault::{Fault, Mark, shown};
 /// Nesting that the file may have. The deepest place of `eniplan.yaml` is eight levels down.
 const MAX_DEPTH: usize = 32;
 
+/// Values that the file may have, and those of them that aliases may stand for. A map of 10,000 rows has 80,000.
+const MAX_NODES: usize = 200_000;
+const MAX_REPLAYED_EVENTS: usize = 10_000;
+
 /// One value of the file.
 #[derive(Debug)]
 pub(super) struct Node {
@@ -55,7 +59,8 @@ pub(super) struct Entry {
 /// Reads the one document of the text.
 pub(super) fn parse(text: &str) -> Result<Node, Fault> {
     let options = serde_saphyr::options! {
-        budget: serde_saphyr::budget! { max_depth: MAX_DEPTH },
+        budget: serde_saphyr::budget! { max_depth: MAX_DEPTH, max_nodes: MAX_NODES },
+        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: MAX_REPLAYED_EVENTS },
         // Reported by us, with both places.
         duplicate_keys: DuplicateKeyPolicy::PassThrough,
         merge_keys: MergeKeyPolicy::AsOrdinary,
@@ -168,9 +173,8 @@ fn mark(location: Location) -> Mark {
 }
 
 fn syntax_fault(error: &YamlError) -> Fault {
-    let error = error.without_snippet();
     let mark = error.location().map_or(Mark { line: 1, column: 1, width: 1 }, mark);
-    match error {
+    match innermost(error) {
         YamlError::MultipleDocuments { .. } => Fault::new(
             mark,
             "a second YAML document begins here",
@@ -194,6 +198,14 @@ fn syntax_fault(error: &YamlError) -> Fault {
     }
 }
 
+/// The error itself, without what serde-saphyr wraps around it.
+fn innermost(error: &YamlError) -> &YamlError {
+    match error {
+        YamlError::WithSnippet { error, .. } | YamlError::AliasError { error, .. } => innermost(error),
+        error => error,
+    }
+}
+
 /// What the parser said without its own " at line …", which the position already says.
 fn without_place(error: &YamlError) -> String {
     let said = error.to_string();
@@ -206,8 +218,12 @@ fn syntax_help(error: &YamlError) -> &'static str {
         "indent with spaces; YAML allows no tabs there"
     } else if said.contains("unclosed") {
         "close it, on this line or further down"
+    } else if said.contains("unexpected character") {
+        "remove the character, or write it as an escape in double quotes"
     } else if said.contains("mapping values") {
         "check the indentation, and quote a value that contains `: `"
+    } else if said.contains("indicator") || said.contains("did not find expected") {
+        "check the indentation, and that brackets, braces and quotes further up are closed"
     } else if said.contains("tag") {
         "remove the tag; the file uses none"
     } else {

@@ -171,12 +171,16 @@ impl Inventory {
 
     /// Brings every list into its stable order, by id or name.
     pub fn sort(&mut self) {
+        self.cluster.subnet_ids.sort();
+        self.cluster.security_group_ids.sort();
         if let Some(vpc) = &mut self.vpc {
             vpc.cidr_block_associations.sort();
         }
         self.subnets.sort_by(|a, b| a.subnet_id.cmp(&b.subnet_id));
         self.security_groups.sort_by(|a, b| a.group_id.cmp(&b.group_id));
+        self.security_groups.iter_mut().for_each(SecurityGroup::sort);
         self.route_tables.sort_by(|a, b| a.route_table_id.cmp(&b.route_table_id));
+        self.route_tables.iter_mut().for_each(RouteTable::sort);
         self.node_groups.sort_by(|a, b| a.name.cmp(&b.name));
         for node_group in &mut self.node_groups {
             node_group.subnets.sort();

@@ -81,6 +81,20 @@ impl Subnet {
     }
 }
 
+impl SecurityGroup {
+    /// Sorts rules and what they name; EC2 promises no order.
+    pub(super) fn sort(&mut self) {
+        for rules in [&mut self.ip_permissions, &mut self.ip_permissions_egress] {
+            for rule in rules.iter_mut() {
+                rule.ip_ranges.sort();
+                rule.user_id_group_pairs.sort();
+                rule.prefix_list_ids.sort();
+            }
+            rules.sort();
+        }
+    }
+}
+
 /// `ec2:DescribeSecurityGroups`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SecurityGroup {
@@ -104,7 +118,7 @@ pub struct SecurityGroup {
 }
 
 /// `IpPermission` of a security group.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct SecurityGroupRule {
     /// `tcp`, `udp`, `icmp`, a number, or `-1` for all.
     pub ip_protocol: String,
@@ -123,6 +137,15 @@ pub struct SecurityGroupRule {
     /// Prefix lists, which we cannot look into.
     #[serde(default)]
     pub prefix_list_ids: Vec<String>,
+}
+
+impl RouteTable {
+    /// Sorts subnets and routes, those inside the VPC first; EC2 promises no order.
+    pub(super) fn sort(&mut self) {
+        self.subnet_ids.sort();
+        let order = |route: &Route| (route.target != "local", route.destination.clone(), route.target.clone());
+        self.routes.sort_by_cached_key(order);
+    }
 }
 
 /// `ec2:DescribeRouteTables`.
@@ -151,4 +174,27 @@ pub struct Route {
     /// `active` or `blackhole`.
     #[serde(default)]
     pub state: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_do_not_depend_on_the_order_of_the_answer() {
+        let rule = |protocol: &str, groups: [&str; 2]| SecurityGroupRule {
+            ip_protocol: protocol.into(),
+            user_id_group_pairs: groups.map(str::to_owned).to_vec(),
+            ..SecurityGroupRule::default()
+        };
+        let sorted = |rules: [SecurityGroupRule; 2]| {
+            let mut group = SecurityGroup { ip_permissions: rules.into(), ..SecurityGroup::default() };
+            group.sort();
+            group
+        };
+        assert_eq!(
+            sorted([rule("tcp", ["sg-2", "sg-1"]), rule("-1", ["sg-4", "sg-3"])]),
+            sorted([rule("-1", ["sg-3", "sg-4"]), rule("tcp", ["sg-1", "sg-2"])]),
+        );
+    }
 }

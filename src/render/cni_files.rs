@@ -69,9 +69,9 @@ fn create_add_on(plan: &Plan) -> Result<Value, Error> {
             (eni_config.name.clone(), Value::Object(entry))
         })
         .collect();
-    let mut values = json!({ "env": plan.cni.env });
+    let mut values = Map::from_iter([("env".to_owned(), json!(plan.cni.env))]);
     if !subnets.is_empty() {
-        values["eniConfig"] = json!({ "create": true, "region": plan.region, "subnets": subnets });
+        values.insert("eniConfig".into(), json!({ "create": true, "region": plan.region, "subnets": subnets }));
     }
     let values = serde_json::to_string(&values).map_err(|source| Error::Serialise {
         what: "the add-on's configuration values".into(),

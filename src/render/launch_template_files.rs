@@ -1,6 +1,7 @@
 //! Requests as AWS takes them: a new launch template, a version of an existing one, a new node group.
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -31,7 +32,7 @@ pub enum LaunchTemplateRequest {
 }
 
 /// Input of `aws ec2 create-launch-template`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "PascalCase")]
 pub struct CreateLaunchTemplate {
     /// Name.
@@ -45,7 +46,7 @@ pub struct CreateLaunchTemplate {
 }
 
 /// Input of `aws ec2 create-launch-template-version`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "PascalCase")]
 pub struct CreateLaunchTemplateVersion {
     /// Template id.

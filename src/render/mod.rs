@@ -1,9 +1,12 @@
 //! Plan → the text of every file. What is rendered is read back and compared with the plan before anybody sees it.
 
 pub mod boot_script;
+pub mod bottlerocket;
 mod cni_files;
 mod eni_config;
+mod kubelet_flags;
 mod launch_template_files;
+mod lookup;
 mod read_back;
 mod registry;
 mod user_data_parts;
@@ -12,13 +15,13 @@ use std::collections::BTreeMap;
 
 use crate::error::Error;
 use crate::inventory::Inventory;
-use crate::plan::Plan;
+use crate::plan::{NodeGroupPlan, Plan};
 use crate::user_data::size::Size;
 
 pub use launch_template_files::{CreateLaunchTemplate, CreateLaunchTemplateVersion, LaunchTemplateRequest};
 
 /// Everything that the plan turns into text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rendered {
     /// ENIConfig manifests by name.
     pub eni_configs: BTreeMap<String, String>,
@@ -106,4 +109,9 @@ fn json_text(what: &str, value: &impl serde::Serialize) -> Result<String, Error>
         .map_err(|source| Error::Serialise { what: what.into(), source: source.into() })?;
     text.push('\n');
     Ok(text)
+}
+
+/// Something in a group's plan that its user data cannot say.
+fn invalid_group(group: &NodeGroupPlan, reason: impl Into<String>) -> Error {
+    Error::RenderedInvalid { what: format!("user data of node group `{}`", group.name), reason: reason.into() }
 }

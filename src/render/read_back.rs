@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::Rendered;
+use crate::config::AmiFamily;
 use crate::error::Error;
 use crate::plan::{Bootstrap, EniConfigPlan, NodeGroupPlan, Plan};
 use crate::user_data;
@@ -23,7 +24,11 @@ pub(super) fn compare(plan: &Plan, rendered: &Rendered) -> Result<(), Error> {
     for group in &plan.node_groups {
         let user_data = rendered.node_groups.get(&group.name).and_then(|rendered| rendered.user_data.as_ref());
         if let Some(user_data) = user_data {
-            compare_user_data(group, &user_data.bytes)?;
+            if group.family == AmiFamily::Bottlerocket {
+                compare_settings(group, &user_data.bytes)?;
+            } else {
+                compare_user_data(group, &user_data.bytes)?;
+            }
         }
     }
     Ok(())
@@ -89,6 +94,41 @@ fn compare_user_data(group: &NodeGroupPlan, bytes: &[u8]) -> Result<(), Error> {
             compare_node_config(group, &what, text)?;
         } else {
             compare_table(group, &what, text)?;
+        }
+    }
+    Ok(())
+}
+
+fn compare_settings(group: &NodeGroupPlan, bytes: &[u8]) -> Result<(), Error> {
+    let what = format!("node-groups/{}/user-data.toml", group.name);
+    let text = std::str::from_utf8(bytes).map_err(|_| invalid(&what, "it is not UTF-8"))?;
+    let settings: toml::Table = text.parse().map_err(|error| invalid(&what, format!("it is not TOML: {error}")))?;
+    let kubernetes = settings.get("settings").and_then(|settings| settings.get("kubernetes"));
+    if let Some(key) = &group.label_key {
+        let label = kubernetes.and_then(|kubernetes| kubernetes.get("node-labels")?.get(key)?.as_str());
+        let wanted = group
+            .assignments
+            .first()
+            .and_then(|row| row.candidates.first())
+            .map(|candidate| candidate.eni_config.as_str());
+        if label != wanted {
+            return Err(invalid(&what, format!("the label {key} differs")));
+        }
+    }
+    let max_pods = kubernetes.and_then(|kubernetes| kubernetes.get("max-pods")?.as_integer());
+    if max_pods != group.max_pods.written.map(i64::from) {
+        return Err(invalid(&what, "max-pods differs"));
+    }
+    if let Bootstrap::UserData(access) = &group.bootstrap {
+        for (key, wanted) in [
+            ("cluster-name", &access.name),
+            ("api-server", &access.endpoint),
+            ("cluster-certificate", &access.certificate_authority),
+            ("cluster-dns-ip", &access.dns_address.to_string()),
+        ] {
+            if kubernetes.and_then(|kubernetes| kubernetes.get(key)?.as_str()) != Some(wanted) {
+                return Err(invalid(&what, format!("{key} is not `{wanted}`")));
+            }
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! User data of a node group: which parts its family needs, in one document.
 
-use super::UserData;
-use super::boot_script::{al2023_shell_part, node_config_part};
+use super::boot_script::{al2_shell_part, al2023_shell_part, node_config_part};
+use super::{UserData, bottlerocket};
 use crate::config::AmiFamily;
 use crate::error::Error;
 use crate::plan::{Bootstrap, NodeGroupPlan};
@@ -12,6 +12,8 @@ use crate::user_data::size::measure;
 const SHELL_SCRIPT: &str = "text/x-shellscript; charset=\"us-ascii\"";
 /// Content type of a part that nodeadm reads.
 const NODE_CONFIG: &str = "application/node.eks.aws";
+/// Bottlerocket's settings have no content type of their own; this one names them in the table of sizes.
+const TOML: &str = "application/toml";
 
 /// The user data of a group; `None` where it needs none.
 ///
@@ -21,13 +23,21 @@ pub(super) fn user_data(group: &NodeGroupPlan) -> Result<Option<UserData>, Error
     if group.launch_template.is_none() {
         return Ok(None);
     }
-    let parts = match group.family {
-        AmiFamily::Al2023 => al2023(group)?,
-        AmiFamily::Al2 | AmiFamily::Bottlerocket | AmiFamily::Ubuntu | AmiFamily::Windows => return Ok(None),
+    let eks_merges = group.bootstrap == Bootstrap::Eks;
+    let document = |parts: Vec<Part>| -> Result<_, Error> {
+        let bytes = mime::write(&parts)?;
+        Ok(Some(UserData { file_name: "user-data.mime", size: measure(&bytes, &parts, eks_merges), bytes }))
     };
-    let bytes = mime::write(&parts)?;
-    let size = measure(&bytes, &parts, group.bootstrap == Bootstrap::Eks);
-    Ok(Some(UserData { file_name: "user-data.mime", bytes, size }))
+    match group.family {
+        AmiFamily::Al2023 => document(al2023(group)?),
+        AmiFamily::Al2 => document(vec![Part::new(SHELL_SCRIPT, al2_shell_part(group)?.into_bytes())]),
+        AmiFamily::Bottlerocket => {
+            let bytes = bottlerocket::settings(group)?.into_bytes();
+            let size = measure(&bytes, &[Part::new(TOML, bytes.clone())], eks_merges);
+            Ok(Some(UserData { file_name: "user-data.toml", bytes, size }))
+        }
+        AmiFamily::Ubuntu | AmiFamily::Windows => Ok(None),
+    }
 }
 
 fn al2023(group: &NodeGroupPlan) -> Result<Vec<Part>, Error> {

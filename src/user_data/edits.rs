@@ -12,46 +12,43 @@ use std::ops::Range;
 
 const WAS: &[u8] = b"# eniplan.dev/was: ";
 const NOW: &[u8] = b"# eniplan.dev/now: ";
-/// Behind the count where the old text had no line end.
+/// Behind the count where the old text ended without a line end.
 const NO_LINE_END: &[u8] = b", no line end";
 
-/// Replaces whole lines. `range` begins at the start of a line and ends after a line end or at the end of the text;
-/// an empty range inserts. `lines` come without line ends and get `line_end`.
-pub(super) fn replace_lines(text: &[u8], range: Range<usize>, lines: &[Vec<u8>], line_end: &[u8]) -> Vec<u8> {
-    let (before, old, after) = (
-        text.get(..range.start).unwrap_or_default(),
-        text.get(range.clone()).unwrap_or_default(),
-        text.get(range.end..).unwrap_or_default(),
-    );
-    let mut edited = before.to_vec();
-    let mut had_no_line_end = false;
-    if !edited.is_empty() && !edited.ends_with(b"\n") {
-        edited.extend_from_slice(line_end);
-        had_no_line_end = true;
-    }
-    for line in old.split_inclusive(|byte| *byte == b'\n') {
-        edited.extend_from_slice(WAS);
-        edited.extend_from_slice(line);
-        if !line.ends_with(b"\n") {
-            edited.extend_from_slice(line_end);
-            had_no_line_end = true;
+/// The most that lines are compared one by one; a larger change is marked as one.
+const MAX_COMPARISONS: usize = 1 << 20;
+
+/// The edited text with every change marked, so that [`undo`] gives back the original.
+pub(super) fn marked(original: &[u8], edited: &[u8]) -> Vec<u8> {
+    let (old, new) = (lines(original), lines(edited));
+    let is_open = !original.is_empty() && !original.ends_with(b"\n");
+    let carriage_return: &[u8] = if line_end(original) == b"\r\n" { b"\r" } else { b"" };
+    let mut text = Vec::with_capacity(edited.len());
+    for hunk in hunks(&old, &new) {
+        let (old_lines, new_lines) =
+            (old.get(hunk.old.clone()).unwrap_or_default(), new.get(hunk.new.clone()).unwrap_or_default());
+        if hunk.is_same {
+            text.extend(old_lines.iter().flat_map(|line| [*line, b"\n"]).flatten());
+            continue;
         }
+        text.extend(old_lines.iter().flat_map(|line| [WAS, line, b"\n"]).flatten());
+        text.extend_from_slice(NOW);
+        text.extend_from_slice(new_lines.len().to_string().as_bytes());
+        if is_open && hunk.old.end == old.len() {
+            text.extend_from_slice(NO_LINE_END);
+        }
+        text.extend_from_slice(carriage_return);
+        text.push(b'\n');
+        text.extend(new_lines.iter().flat_map(|line| [*line, b"\n"]).flatten());
     }
-    edited.extend_from_slice(NOW);
-    edited.extend_from_slice(lines.len().to_string().as_bytes());
-    if had_no_line_end {
-        edited.extend_from_slice(NO_LINE_END);
+    let ends_unchanged = hunks(&old, &new).last().is_some_and(|hunk| hunk.is_same);
+    if is_open && ends_unchanged {
+        text.pop();
     }
-    edited.extend_from_slice(line_end);
-    for line in lines {
-        edited.extend_from_slice(line);
-        edited.extend_from_slice(line_end);
-    }
-    edited.extend_from_slice(after);
-    edited
+    text
 }
 
-/// Undoes every edit in a text.
+/// Undoes every marked edit in a text.
 pub(super) fn undo(text: &[u8]) -> Vec<u8> {
     let lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
     let mut original: Vec<u8> = Vec::with_capacity(text.len());
@@ -66,8 +63,8 @@ pub(super) fn undo(text: &[u8]) -> Vec<u8> {
         for old in lines.get(index..index + was).unwrap_or_default() {
             original.extend_from_slice(old.get(WAS.len()..).unwrap_or_default());
         }
-        if had_no_line_end {
-            remove_line_end(&mut original);
+        if had_no_line_end && original.ends_with(b"\n") {
+            original.pop();
         }
         index = index.saturating_add(was).saturating_add(1).saturating_add(new_lines);
     }
@@ -84,13 +81,82 @@ fn now(line: &[u8]) -> Option<(usize, bool)> {
     Some((std::str::from_utf8(count).ok()?.parse().ok()?, had_no_line_end))
 }
 
-fn remove_line_end(text: &mut Vec<u8>) {
-    if text.ends_with(b"\n") {
-        text.pop();
+/// Lines without LF; a CR belongs to its line.
+fn lines(text: &[u8]) -> Vec<&[u8]> {
+    text.split_inclusive(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\n").unwrap_or(line)).collect()
+}
+
+/// A run of lines that both texts have, or that differ.
+struct Hunk {
+    is_same: bool,
+    old: Range<usize>,
+    new: Range<usize>,
+}
+
+fn hunks(old: &[&[u8]], new: &[&[u8]]) -> Vec<Hunk> {
+    let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let (old_rest, new_rest) = (old.get(head..).unwrap_or_default(), new.get(head..).unwrap_or_default());
+    let tail = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(a, b)| a == b).count();
+    let (old_middle, new_middle) = (head..old.len() - tail, head..new.len() - tail);
+
+    let mut pairs: Vec<(usize, usize)> = (0..head).map(|index| (index, index)).collect();
+    pairs.extend(common(old, old_middle.clone(), new, new_middle.clone()));
+    pairs.extend((0..tail).map(|index| (old_middle.end + index, new_middle.end + index)));
+
+    let mut found: Vec<Hunk> = Vec::new();
+    let (mut old_at, mut new_at) = (0, 0);
+    for (old_index, new_index) in pairs.into_iter().chain([(old.len(), new.len())]) {
+        if old_at < old_index || new_at < new_index {
+            found.push(Hunk { is_same: false, old: old_at..old_index, new: new_at..new_index });
+        }
+        if old_index < old.len() {
+            match found.last_mut() {
+                Some(last) if last.is_same => (last.old.end, last.new.end) = (old_index + 1, new_index + 1),
+                _ => found.push(Hunk { is_same: true, old: old_index..old_index + 1, new: new_index..new_index + 1 }),
+            }
+        }
+        (old_at, new_at) = (old_index + 1, new_index + 1);
     }
-    if text.ends_with(b"\r") {
-        text.pop();
+    found
+}
+
+/// The longest common subsequence of two ranges of lines, as pairs of indices.
+fn common(old: &[&[u8]], old_range: Range<usize>, new: &[&[u8]], new_range: Range<usize>) -> Vec<(usize, usize)> {
+    let (height, width) = (old_range.len(), new_range.len());
+    if height.saturating_mul(width) > MAX_COMPARISONS {
+        return Vec::new();
     }
+    let line = |lines: &[&[u8]], index: usize| lines.get(index).map(|line| line.to_vec());
+    let same = |i: usize, j: usize| line(old, old_range.start + i) == line(new, new_range.start + j);
+    // lengths[i][j] is the length for the lines from i and from j on.
+    let mut lengths = vec![vec![0_u32; width + 1]; height + 1];
+    let get =
+        |lengths: &[Vec<u32>], i: usize, j: usize| lengths.get(i).and_then(|row| row.get(j)).copied().unwrap_or(0);
+    for i in (0..height).rev() {
+        for j in (0..width).rev() {
+            let length = if same(i, j) {
+                get(&lengths, i + 1, j + 1) + 1
+            } else {
+                get(&lengths, i + 1, j).max(get(&lengths, i, j + 1))
+            };
+            if let Some(cell) = lengths.get_mut(i).and_then(|row| row.get_mut(j)) {
+                *cell = length;
+            }
+        }
+    }
+    let (mut i, mut j) = (0, 0);
+    let mut pairs = Vec::new();
+    while i < height && j < width {
+        if same(i, j) {
+            pairs.push((old_range.start + i, new_range.start + j));
+            (i, j) = (i + 1, j + 1);
+        } else if get(&lengths, i + 1, j) >= get(&lengths, i, j + 1) {
+            i += 1;
+        } else {
+            j += 1;
+        }
+    }
+    pairs
 }
 
 /// The whole lines that a range of bytes touches.
@@ -116,36 +182,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_edit_reads_well() {
-        let text = b"a\n  b\nc\n";
-        let edited = replace_lines(text, whole_lines(text, 3..4), &[b"  B".to_vec()], b"\n");
-        assert_eq!(String::from_utf8(edited).unwrap(), "a\n# eniplan.dev/was:   b\n# eniplan.dev/now: 1\n  B\nc\n");
+    fn marks_read_well() {
+        let edited = marked(b"a\n  b\nc\nd\n", b"a\n  B\nc\ne\nd\n");
+        let expected = "a\n# eniplan.dev/was:   b\n# eniplan.dev/now: 1\n  B\nc\n# eniplan.dev/now: 1\ne\nd\n";
+        assert_eq!(String::from_utf8(edited).unwrap(), expected);
+        assert_eq!(marked(b"a\nb", b"a\nb"), b"a\nb");
+    }
+
+    #[test]
+    fn whole_lines_of_a_range() {
+        assert_eq!(whole_lines(b"ab\ncd\nef", 4..5), 3..6);
+        assert_eq!(whole_lines(b"ab\ncd\nef", 1..4), 0..6);
+        assert_eq!(whole_lines(b"ab\ncd\nef", 7..8), 6..8);
+    }
+
+    fn text() -> impl proptest::strategy::Strategy<Value = Vec<u8>> {
+        use proptest::prelude::Strategy as _;
+        (proptest::collection::vec("[ab]{0,2}\r?", 0..8), proptest::bool::ANY).prop_map(|(lines, ends)| {
+            let text = lines.join("\n");
+            if ends && !text.is_empty() { format!("{text}\n").into_bytes() } else { text.into_bytes() }
+        })
     }
 
     proptest::proptest! {
         #[test]
-        fn undoing_gives_back_the_bytes(
-            lines in proptest::collection::vec("[a-z ]{0,6}", 1..6),
-            crlf in proptest::bool::ANY,
-            ends in proptest::bool::ANY,
-            at in 0_usize..40,
-            length in 0_usize..20,
-            new in proptest::collection::vec("[a-z]{0,4}", 0..3),
-            insert in proptest::bool::ANY,
-        ) {
-            let line_end: &[u8] = if crlf { b"\r\n" } else { b"\n" };
-            let mut text = lines.join(std::str::from_utf8(line_end).unwrap()).into_bytes();
-            if ends {
-                text.extend_from_slice(line_end);
-            }
-            let start = at.min(text.len());
-            let mut range = whole_lines(&text, start..(start + length).min(text.len()));
-            if insert {
-                range.end = range.start;
-            }
-            let new: Vec<Vec<u8>> = new.into_iter().map(String::into_bytes).collect();
-            let edited = replace_lines(&text, range, &new, line_end);
-            proptest::prop_assert_eq!(undo(&edited), text);
+        fn undoing_gives_back_the_original(original in text(), edited in text()) {
+            proptest::prop_assert_eq!(undo(&marked(&original, &edited)), original);
         }
     }
 }

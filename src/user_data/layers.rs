@@ -93,6 +93,7 @@ fn base64(bytes: &[u8]) -> Result<Option<Vec<u8>>, ReadError> {
 }
 
 fn is_known(bytes: &[u8]) -> bool {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     bytes.starts_with(&[0x1f, 0x8b]) || mime::is_mime(bytes) || !matches!(sniff(bytes).0, Kind::Unknown | Kind::Empty)
 }
 

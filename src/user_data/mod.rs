@@ -4,17 +4,26 @@
 //! a launch template can hold makes it panic or use more than a few megabytes. Writing is strict. Parts are bytes;
 //! nothing here assumes that a foreign part is text.
 
+pub mod bootstrap_call;
+pub mod compare;
 mod edits;
 mod kind;
+pub mod kubelet_flags;
+pub mod labels;
 mod layers;
+pub mod merge;
 pub mod mime;
+pub mod node_config;
+pub mod nodeadm;
 mod oddity;
 mod ours;
 mod read;
+pub mod shell;
 pub mod size;
 
 pub use kind::{Kind, content_type_of};
 pub use layers::{Layer, MAX_BYTES};
+pub use merge::{Family, MergeProblem, Merged, Note, Target, merge, without_ours};
 pub use mime::{Header, Part};
 pub use oddity::{Oddity, OddityKind};
 pub use ours::{MARKER, is_ours, marker_name};

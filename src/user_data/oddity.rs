@@ -18,6 +18,8 @@ pub enum OddityKind {
     ByteOrderMark,
     /// Blank lines come before the first header or the first line of the script.
     BlankLinesFirst,
+    /// A multipart in which no part can be found.
+    NoParts,
     /// No `MIME-Version` header: cloud-init takes the text for something else.
     NoMimeVersion,
     /// `MIME-Version` does not come first. Legal, and harmless.
@@ -36,7 +38,9 @@ pub enum OddityKind {
     NoTerminator,
     /// The last delimiter opens an empty part instead of closing the document.
     LastDelimiterOpens,
-    /// Something stands behind the closing delimiter.
+    /// Something stands on the line of the closing delimiter, behind it.
+    JunkOnTerminator,
+    /// Lines follow the closing delimiter. No reader looks at them.
     TextAfterTerminator,
     /// Text before the first delimiter.
     TextBeforeFirstPart,
@@ -64,9 +68,10 @@ pub enum OddityKind {
 
 impl OddityKind {
     /// All of them, in the order above.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 25] = [
         Self::ByteOrderMark,
         Self::BlankLinesFirst,
+        Self::NoParts,
         Self::NoMimeVersion,
         Self::HeaderOrder,
         Self::UnquotedBoundary,
@@ -76,6 +81,7 @@ impl OddityKind {
         Self::BlankLineWithSpaces,
         Self::NoTerminator,
         Self::LastDelimiterOpens,
+        Self::JunkOnTerminator,
         Self::TextAfterTerminator,
         Self::TextBeforeFirstPart,
         Self::EmptyPart,
@@ -95,6 +101,7 @@ impl OddityKind {
         match self {
             Self::ByteOrderMark => "it starts with a byte order mark",
             Self::BlankLinesFirst => "it starts with blank lines",
+            Self::NoParts => "it is a multipart without any part",
             Self::NoMimeVersion => "it has no MIME-Version header",
             Self::HeaderOrder => "MIME-Version is not its first header",
             Self::UnquotedBoundary => "its boundary needs quotes and has none",
@@ -104,7 +111,8 @@ impl OddityKind {
             Self::BlankLineWithSpaces => "the line after the headers holds blanks",
             Self::NoTerminator => "its closing delimiter is missing",
             Self::LastDelimiterOpens => "its last delimiter opens a part that is empty",
-            Self::TextAfterTerminator => "there is text behind its closing delimiter",
+            Self::JunkOnTerminator => "there is something behind its closing delimiter, on the same line",
+            Self::TextAfterTerminator => "there are lines after its closing delimiter",
             Self::TextBeforeFirstPart => "there is text before its first part",
             Self::EmptyPart => "there is nothing between two delimiters",
             Self::NoContentType => "a part has no Content-Type",

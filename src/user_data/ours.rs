@@ -1,13 +1,16 @@
 //! Which parts are ours: those that hold our marker line, wherever they stand.
 
+use super::kind::TOML;
+use super::merge::bottlerocket;
 use super::mime::Part;
 
 /// How a marker line starts. The name of the part follows: `# eniplan.dev/part: al2023-boot`.
 pub const MARKER: &str = "# eniplan.dev/part:";
 
-/// Whether a part is ours.
+/// Whether a part is ours. A TOML document is ours when nothing in it is the user's.
 pub fn is_ours(part: &Part) -> bool {
-    marker_name(&part.body).is_some()
+    let is_marked = marker_name(&part.content()).is_some();
+    is_marked && (!part.is(TOML) || bottlerocket::foreign(&part.content()).trim_ascii().is_empty())
 }
 
 /// The name behind the first marker line of a body.

@@ -66,7 +66,7 @@ pub fn measure(written: &[u8], parts: &[Part], eks_merges: bool) -> Size {
         .map(|(index, part)| PartSize {
             number: Some(index + 1),
             content_type: part.media_type().to_owned(),
-            ours: marker_name(&part.body),
+            ours: marker_name(&part.content()),
             bytes: part.body.len(),
         })
         .collect();

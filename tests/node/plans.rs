@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use eniplan::config::{AmiFamily, OnNoMatch, Strategy};
+use eniplan::inventory::Taint;
 use eniplan::plan::{Assignment, Bootstrap, Candidate, ClusterAccess, DropIn, MaxPodsPlan, NodeGroupPlan};
 
-pub const LABEL_KEY: &str = "k8s.amazonaws.com/eniConfig";
+pub(crate) const LABEL_KEY: &str = "k8s.amazonaws.com/eniConfig";
 
 /// A managed AL2023 group on an image that reads the folder, pinned, with these rows.
-pub fn group(name: &str, rows: &[(&str, &[(&str, u64)])]) -> NodeGroupPlan {
+pub(crate) fn group(name: &str, rows: &[(&str, &[(&str, u64)])]) -> NodeGroupPlan {
     NodeGroupPlan {
         name: name.into(),
         managed: true,
@@ -47,7 +48,7 @@ fn assignment(at: usize, cidr: &str, candidates: &[(&str, u64)]) -> Assignment {
 }
 
 /// The first article's map.
-pub fn article() -> NodeGroupPlan {
+pub(crate) fn article() -> NodeGroupPlan {
     group(
         "ngNameXXX",
         &[
@@ -59,7 +60,7 @@ pub fn article() -> NodeGroupPlan {
 }
 
 /// Several candidates a row, with uneven weights.
-pub fn hashed() -> NodeGroupPlan {
+pub(crate) fn hashed() -> NodeGroupPlan {
     NodeGroupPlan {
         strategy: Strategy::Hash,
         ..group(
@@ -74,7 +75,7 @@ pub fn hashed() -> NodeGroupPlan {
 }
 
 /// A pinned group with this many node subnets.
-pub fn wide(rows: u8) -> NodeGroupPlan {
+pub(crate) fn wide(rows: u8) -> NodeGroupPlan {
     let rows: Vec<(String, String)> =
         (0..rows).map(|at| (format!("10.1.{at}.0/24"), format!("pod-subnet-{at}"))).collect();
     let candidates: Vec<[(&str, u64); 1]> = rows.iter().map(|(_, name)| [(name.as_str(), 1)]).collect();
@@ -83,24 +84,24 @@ pub fn wide(rows: u8) -> NodeGroupPlan {
     group("wide", &table)
 }
 
-pub fn zone(group: NodeGroupPlan) -> NodeGroupPlan {
+pub(crate) fn zone(group: NodeGroupPlan) -> NodeGroupPlan {
     NodeGroupPlan { on_no_match: OnNoMatch::Zone, ..group }
 }
 
-pub fn decides_at_boot(group: NodeGroupPlan) -> NodeGroupPlan {
+pub(crate) fn decides_at_boot(group: NodeGroupPlan) -> NodeGroupPlan {
     NodeGroupPlan { drop_in: DropIn::DecideAtBoot, ..group }
 }
 
-pub fn with_max_pods(pods: u32, group: NodeGroupPlan) -> NodeGroupPlan {
+pub(crate) fn with_max_pods(pods: u32, group: NodeGroupPlan) -> NodeGroupPlan {
     NodeGroupPlan { max_pods: MaxPodsPlan { written: Some(pods), formula: Some(pods) }, ..group }
 }
 
 /// The zone design: nothing but max pods to leave.
-pub fn only_max_pods(group: NodeGroupPlan) -> NodeGroupPlan {
+pub(crate) fn only_max_pods(group: NodeGroupPlan) -> NodeGroupPlan {
     with_max_pods(29, NodeGroupPlan { label_key: None, ..group })
 }
 
-pub fn access() -> ClusterAccess {
+pub(crate) fn access() -> ClusterAccess {
     ClusterAccess {
         name: "demo".into(),
         endpoint: "https://0123456789ABCDEF0123456789ABCDEF.gr7.ap-southeast-1.eks.amazonaws.com".into(),
@@ -111,8 +112,22 @@ pub fn access() -> ClusterAccess {
     }
 }
 
+/// The same group on an image of its user's own: EKS merges nothing.
+pub(crate) fn with_image(group: NodeGroupPlan) -> NodeGroupPlan {
+    let labels = [("eks.amazonaws.com/nodegroup", group.name.as_str()), ("team", "a")];
+    NodeGroupPlan {
+        bootstrap: Bootstrap::UserData(access()),
+        labels: labels.map(|(key, value)| (key.to_owned(), value.to_owned())).into(),
+        taints: vec![
+            Taint { key: "dedicated".into(), value: "web".into(), effect: "NO_SCHEDULE".into() },
+            Taint { key: "spot".into(), value: String::new(), effect: "PREFER_NO_SCHEDULE".into() },
+        ],
+        ..group
+    }
+}
+
 /// Every shape of the AL2023 shell part, by name.
-pub fn al2023() -> Vec<(&'static str, NodeGroupPlan)> {
+pub(crate) fn al2023() -> Vec<(&'static str, NodeGroupPlan)> {
     vec![
         ("article", article()),
         ("article-zone", zone(article())),
@@ -125,4 +140,26 @@ pub fn al2023() -> Vec<(&'static str, NodeGroupPlan)> {
         ("only-max-pods-decide", decides_at_boot(only_max_pods(article()))),
         ("wide-40", wide(40)),
     ]
+}
+
+/// Every shape of the AL2 shell part where EKS calls `bootstrap.sh`, by name.
+pub(crate) fn al2_wrapped() -> Vec<(&'static str, NodeGroupPlan)> {
+    let shapes = vec![
+        ("article", article()),
+        ("max-pods-zone", zone(with_max_pods(29, article()))),
+        ("hashed", hashed()),
+        ("only-max-pods", only_max_pods(article())),
+    ];
+    shapes.into_iter().map(|(name, group)| (name, NodeGroupPlan { family: AmiFamily::Al2, ..group })).collect()
+}
+
+/// Every shape of the AL2 shell part that calls `bootstrap.sh`, by name.
+pub(crate) fn al2_with_image() -> Vec<(&'static str, NodeGroupPlan)> {
+    al2_wrapped().into_iter().map(|(name, group)| (name, with_image(group))).collect()
+}
+
+/// A group whose node subnets all come down to one ENIConfig.
+pub(crate) fn one_eni_config() -> NodeGroupPlan {
+    let rows: [(&str, &[(&str, u64)]); 2] = [("10.0.0.0/20", &[("pod-a-1", 1)]), ("10.0.48.0/20", &[("pod-a-1", 1)])];
+    NodeGroupPlan { family: AmiFamily::Bottlerocket, ..group("rocket", &rows) }
 }

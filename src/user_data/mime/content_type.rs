@@ -125,7 +125,7 @@ fn is_media_type(text: &str) -> bool {
 }
 
 /// A token of RFC 2045: printable ASCII without blanks and without `()<>@,;:\"/[]?=`.
-pub(super) fn is_token(text: &str) -> bool {
+pub(in crate::user_data) fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"()<>@,;:\\\"/[]?=".contains(&byte))
 }
 

@@ -5,9 +5,12 @@ mod read;
 mod scan;
 mod write;
 
+use std::borrow::Cow;
+
 use super::kind::starts_with_ignoring_case;
 
 pub use content_type::ContentType;
+pub(super) use content_type::is_token;
 pub(super) use read::read;
 pub use write::write;
 
@@ -45,6 +48,27 @@ impl Part {
     /// Whether its media type is that one.
     pub fn is(&self, media_type: &str) -> bool {
         self.media_type().eq_ignore_ascii_case(media_type)
+    }
+
+    /// The body as an instance sees it: `Content-Transfer-Encoding` undone.
+    pub fn content(&self) -> Cow<'_, [u8]> {
+        let encoding = self.header("Content-Transfer-Encoding").unwrap_or_default().trim().to_ascii_lowercase();
+        if encoding != "base64" && encoding != "quoted-printable" {
+            return Cow::Borrowed(&self.body);
+        }
+        let mut mail = format!("Content-Transfer-Encoding: {encoding}\n\n").into_bytes();
+        mail.extend_from_slice(&self.body);
+        match mailparse::parse_mail(&mail).and_then(|mail| mail.get_body_raw()) {
+            Ok(content) => Cow::Owned(content),
+            Err(_) => Cow::Borrowed(&self.body),
+        }
+    }
+
+    /// Whether cloud-init runs it as a script.
+    pub fn is_script(&self) -> bool {
+        let media_type = self.media_type().to_ascii_lowercase();
+        // `text/x-shellscript`, `-per-boot`, `-per-instance`, `-per-once`, and boothooks.
+        media_type.starts_with("text/x-shellscript") || media_type == "text/cloud-boothook"
     }
 
     /// The value of the first header of that name.

@@ -78,7 +78,10 @@ impl Reader<'_> {
         if depth > MAX_DEPTH {
             return Err(ReadError::TooDeep { limit: MAX_DEPTH });
         }
-        let Some(boundary) = self.boundary(content_type, header_line, body.clone())? else { return Ok(()) };
+        let Some(boundary) = self.boundary(content_type, header_line, body.clone())? else {
+            self.note(OddityKind::NoParts, header_line, None);
+            return Ok(());
+        };
         let last_text = self.lines.text().get(body.clone()).unwrap_or_default().trim_ascii_end().len() + body.start;
 
         // A container that has the same boundary as its own multipart opens no level of delimiters of its own, but
@@ -86,22 +89,24 @@ impl Reader<'_> {
         let mut open_containers = 0_usize;
         let mut segment: Option<usize> = None;
         let mut preamble = body.start..body.start;
-        let mut ending = None;
+        let (mut ending, mut mixed, mut started) = (None, false, false);
         let mut closed = false;
         for line in self.lines.within(body.clone()) {
             let Some(mut delimiter) = delimiter(&line, &boundary) else {
-                preamble.end = if segment.is_none() && !closed { line.next } else { preamble.end };
+                preamble.end = if started { preamble.end } else { line.next };
                 continue;
             };
+            started = true;
             if delimiter == Delimiter::ClosesWithJunk {
                 if line.next < last_text {
                     continue;
                 }
-                self.note(OddityKind::TextAfterTerminator, self.lines.number(line.start), None);
+                self.note(OddityKind::JunkOnTerminator, self.lines.number(line.start), None);
                 delimiter = Delimiter::Closes;
             }
             if let Some(crlf) = line.crlf {
-                if ending.is_some_and(|first| first != crlf) {
+                if ending.is_some_and(|first| first != crlf) && !mixed {
+                    mixed = true;
                     self.note(OddityKind::MixedLineEndings, self.lines.number(line.start), None);
                 }
                 if ending.is_none() && crlf {

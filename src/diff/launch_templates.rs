@@ -1,0 +1,175 @@
+//! Launch templates: new ones, and new versions where the user data differs by meaning.
+
+use std::collections::BTreeMap;
+
+use sha2::{Digest, Sha256};
+
+use super::{Change, Facts, Found, LaunchTemplateBefore, TemplateRef, VersionRef};
+use crate::finding::{Problem, Subject};
+use crate::inventory::{LaunchTemplate, LaunchTemplateVersion};
+use crate::launch_template::LaunchTemplateData;
+use crate::plan::is_ours;
+use crate::render::{CreateLaunchTemplate, CreateLaunchTemplateVersion, LaunchTemplateRequest};
+use crate::user_data;
+
+/// The version that each node group is to use, by the group's name.
+pub(super) type Versions = BTreeMap<String, TemplateRef>;
+
+/// Digits of a client token. Source: EC2 API reference, "Ensuring idempotency": at most 64 ASCII characters.
+const CLIENT_TOKEN_DIGITS: usize = 64;
+
+pub(super) fn changes(facts: &Facts<'_>, wanted: bool, found: &mut Found) -> Versions {
+    let mut versions = Versions::new();
+    for (name, group) in &facts.rendered.node_groups {
+        let target = match &group.launch_template {
+            None => continue,
+            Some(LaunchTemplateRequest::Create(request)) => create(facts, name, request, wanted, found),
+            Some(LaunchTemplateRequest::CreateVersion(request)) => create_version(facts, name, request, wanted, found),
+        };
+        if let Some(target) = target {
+            versions.insert(name.clone(), target);
+        }
+    }
+    versions
+}
+
+fn create(
+    facts: &Facts<'_>,
+    group: &str,
+    request: &CreateLaunchTemplate,
+    wanted: bool,
+    found: &mut Found,
+) -> Option<TemplateRef> {
+    let name = &request.launch_template_name;
+    let there = facts.inventory.launch_templates.iter().find(|template| template.launch_template_name == *name);
+    let Some(template) = there else {
+        if !wanted {
+            return None;
+        }
+        found.changes.push(Change::CreateLaunchTemplate { node_group: group.into(), request: request.clone() });
+        return Some(TemplateRef { id: None, version: VersionRef::CreatedBy(group.into()) });
+    };
+    if !is_ours(&template.tags, &facts.plan.cluster, group) {
+        found.problems.push(Problem::new(
+            "launch-template-name-taken",
+            Subject::LaunchTemplate(template.launch_template_id.clone()),
+            format!("node group {group} is to get a launch template called {name}, and one of that name exists without eniplan's tags"),
+            "delete or rename it, or describe the group with `launchTemplate` and `adopt: true` if it is the one to use",
+        ));
+        return None;
+    }
+    if let Some(same) =
+        newest(template).find(|version| is_same(&version.launch_template_data, &request.launch_template_data))
+    {
+        return Some(TemplateRef {
+            id: Some(template.launch_template_id.clone()),
+            version: VersionRef::Number(same.version_number),
+        });
+    }
+    // All fields are ours, so that all of them are sent over the default version.
+    let request = CreateLaunchTemplateVersion {
+        launch_template_id: template.launch_template_id.clone(),
+        source_version: template.default_version_number.to_string(),
+        version_description: request.version_description.clone(),
+        launch_template_data: request.launch_template_data.clone(),
+    };
+    new_version(group, template, request, wanted, found)
+}
+
+fn create_version(
+    facts: &Facts<'_>,
+    group: &str,
+    request: &CreateLaunchTemplateVersion,
+    wanted: bool,
+    found: &mut Found,
+) -> Option<TemplateRef> {
+    let template = facts.inventory.launch_template(&request.launch_template_id)?;
+    let in_use = request.source_version.parse().ok().and_then(|number| template.version(number))?;
+    let id = Some(template.launch_template_id.clone());
+    if same_user_data(&in_use.launch_template_data, &request.launch_template_data) {
+        return Some(TemplateRef { id, version: VersionRef::Number(in_use.version_number) });
+    }
+    // Made by a run that did not get as far as the node group.
+    let made_already = newest(template).find(|version| {
+        version.version_number != in_use.version_number
+            && version.version_description.as_deref() == Some(request.version_description.as_str())
+            && same_user_data(&version.launch_template_data, &request.launch_template_data)
+            && same_but_for_user_data(&version.launch_template_data, &in_use.launch_template_data)
+    });
+    if let Some(version) = made_already {
+        return Some(TemplateRef { id, version: VersionRef::Number(version.version_number) });
+    }
+    new_version(group, template, request.clone(), wanted, found)
+}
+
+fn new_version(
+    group: &str,
+    template: &LaunchTemplate,
+    request: CreateLaunchTemplateVersion,
+    wanted: bool,
+    found: &mut Found,
+) -> Option<TemplateRef> {
+    if !wanted {
+        return None;
+    }
+    let before = before(template);
+    let client_token = client_token(&before, &request);
+    found.changes.push(Change::CreateLaunchTemplateVersion { node_group: group.into(), request, before, client_token });
+    Some(TemplateRef { id: Some(template.launch_template_id.clone()), version: VersionRef::CreatedBy(group.into()) })
+}
+
+pub(super) fn before(template: &LaunchTemplate) -> LaunchTemplateBefore {
+    LaunchTemplateBefore {
+        id: template.launch_template_id.clone(),
+        default_version_number: template.default_version_number,
+        latest_version_number: template.latest_version_number,
+    }
+}
+
+fn newest(template: &LaunchTemplate) -> impl Iterator<Item = &LaunchTemplateVersion> {
+    template.versions.iter().rev()
+}
+
+fn is_same(there: &LaunchTemplateData, wanted: &LaunchTemplateData) -> bool {
+    same_user_data(there, wanted) && same_but_for_user_data(there, wanted)
+}
+
+fn same_but_for_user_data(there: &LaunchTemplateData, wanted: &LaunchTemplateData) -> bool {
+    let without = |data: &LaunchTemplateData| LaunchTemplateData { user_data: None, ..data.clone() };
+    without(there) == without(wanted)
+}
+
+/// By meaning: boundary, transfer encoding and compression do not count.
+fn same_user_data(there: &LaunchTemplateData, wanted: &LaunchTemplateData) -> bool {
+    let bytes = |data: &LaunchTemplateData| data.user_data.as_ref().map(|bytes| bytes.0.clone()).unwrap_or_default();
+    let (there, wanted) = (bytes(there), bytes(wanted));
+    if there == wanted {
+        return true;
+    }
+    match (user_data::read(&there), user_data::read(&wanted)) {
+        (Ok(there), Ok(wanted)) => there.parts == wanted.parts,
+        _ => false,
+    }
+}
+
+/// A retried request makes one version; the same content over another state of the template makes a new one.
+fn client_token(before: &LaunchTemplateBefore, request: &CreateLaunchTemplateVersion) -> String {
+    let data = serde_json::to_vec(&request.launch_template_data).unwrap_or_default();
+    let mut hash = Sha256::new();
+    for piece in [
+        before.id.as_bytes(),
+        before.latest_version_number.to_string().as_bytes(),
+        request.source_version.as_bytes(),
+        data.as_slice(),
+    ] {
+        hash.update(piece.len().to_be_bytes());
+        hash.update(piece);
+    }
+    hash.finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect::<String>()
+        .chars()
+        .take(CLIENT_TOKEN_DIGITS)
+        .collect()
+}

@@ -1,0 +1,138 @@
+//! Node groups: which template version they are to use, and groups that do not exist yet.
+
+use serde_json::Value;
+
+use super::launch_templates::{Versions, before};
+use super::{Change, Facts, Found, NodeGroupBefore, TemplateRef, VersionRef};
+use crate::finding::{Problem, Subject};
+use crate::inventory::NodeGroup;
+use crate::plan::NodeGroupPlan;
+
+pub(super) fn changes(facts: &Facts<'_>, versions: &Versions, found: &mut Found) {
+    if facts.options.set_default {
+        for target in versions.values() {
+            set_default(facts, target, found);
+        }
+    }
+    for group in &facts.plan.node_groups {
+        match (&group.create, facts.inventory.node_group(&group.name)) {
+            (_, Some(known)) => {
+                if let Some(target) = versions.get(&group.name) {
+                    update(facts, known, target, found);
+                }
+            }
+            (Some(_), None) => create(facts, group, versions.get(&group.name), found),
+            (None, None) => {}
+        }
+    }
+}
+
+fn set_default(facts: &Facts<'_>, target: &TemplateRef, found: &mut Found) {
+    // The first version of a new template is its default already.
+    let Some(template) = target.id.as_deref().and_then(|id| facts.inventory.launch_template(id)) else { return };
+    if target.version == VersionRef::Number(template.default_version_number) {
+        return;
+    }
+    found.changes.push(Change::SetDefaultVersion {
+        launch_template_id: template.launch_template_id.clone(),
+        to: target.version.clone(),
+        before: before(template),
+    });
+}
+
+fn update(facts: &Facts<'_>, known: &NodeGroup, target: &TemplateRef, found: &mut Found) {
+    let Some(used) = &known.launch_template else { return };
+    let in_use =
+        used.id.as_deref().and_then(|id| facts.inventory.launch_template(id)?.resolve_version(used.version.as_deref()));
+    if let (VersionRef::Number(number), Some(in_use)) = (&target.version, in_use)
+        && *number == in_use
+    {
+        return;
+    }
+    let nodes = node_count(facts, known);
+    let to = match &target.version {
+        VersionRef::Number(number) => format!("version {number}"),
+        VersionRef::CreatedBy(_) => "the new version".to_owned(),
+    };
+    let subject = Subject::NodeGroup(known.name.clone());
+    if !facts.options.roll {
+        found.await_user(
+            subject,
+            format!(
+                "stays on launch-template version {}, its {nodes} nodes are not replaced by {to}",
+                in_use.map_or("?".into(), |number| number.to_string())
+            ),
+            "--roll updates the node groups, one at a time",
+        );
+        return;
+    }
+    if let Some(status) =
+        known.status.as_deref().filter(|status| !matches!(*status, "ACTIVE" | "DEGRADED" | "UPDATING"))
+    {
+        found.problems.push(Problem::new(
+            "node-group-cannot-be-updated",
+            subject,
+            format!("its status is {status}"),
+            "wait until it is ACTIVE, then run again",
+        ));
+        return;
+    }
+    let Some(launch_template_id) = target.id.clone().or_else(|| used.id.clone()) else { return };
+    let names_image = facts
+        .plan
+        .node_groups
+        .iter()
+        .any(|group| group.name == known.name && group.bootstrap != crate::plan::Bootstrap::Eks);
+    let release_version = known.release_version.clone().filter(|_| !names_image && !facts.options.latest_ami);
+    found.changes.push(Change::UpdateNodeGroup {
+        name: known.name.clone(),
+        launch_template_id,
+        to: target.version.clone(),
+        release_version,
+        nodes,
+        before: NodeGroupBefore {
+            status: known.status.clone(),
+            launch_template_id: used.id.clone(),
+            launch_template_version: used.version.clone(),
+        },
+    });
+}
+
+fn node_count(facts: &Facts<'_>, known: &NodeGroup) -> u32 {
+    let live = facts.inventory.nodes_of(&known.name).count();
+    let desired = known.scaling_config.map_or(0, |scaling| scaling.desired_size);
+    u32::try_from(live).unwrap_or(u32::MAX).max(desired)
+}
+
+fn create(facts: &Facts<'_>, group: &NodeGroupPlan, target: Option<&TemplateRef>, found: &mut Found) {
+    let subject = Subject::NodeGroup(group.name.clone());
+    let Some(text) =
+        facts.rendered.node_groups.get(&group.name).and_then(|rendered| rendered.create_node_group.as_ref())
+    else {
+        return;
+    };
+    let Ok(mut request) = serde_json::from_str::<Value>(text) else { return };
+    let complete = group.create.as_ref().is_some_and(|create| {
+        create.node_role.is_some()
+            && create.scaling.is_some()
+            && !create.instance_types.is_empty()
+            && !create.subnets.is_empty()
+    });
+    if !complete {
+        found.await_user(
+            subject,
+            "does not exist, and eniplan.yaml does not describe it fully",
+            format!("fill in node-groups/{0}/create-nodegroup.json of `eniplan generate`, then `aws eks create-nodegroup --cli-input-json file://node-groups/{0}/create-nodegroup.json`", group.name),
+        );
+        return;
+    }
+    if !facts.options.roll {
+        found.await_user(subject, "does not exist yet", "--roll creates it");
+        return;
+    }
+    // The reference replaces what stands for it in the file.
+    if let Some(fields) = request.as_object_mut() {
+        fields.remove("launchTemplate");
+    }
+    found.changes.push(Change::CreateNodeGroup { name: group.name.clone(), request, template: target.cloned() });
+}

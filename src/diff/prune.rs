@@ -1,0 +1,97 @@
+//! What is ours and nothing names any more; only when asked.
+
+use std::collections::BTreeSet;
+
+use super::gate::settings_after;
+use super::launch_templates::{Versions, before};
+use super::{Change, Facts, Found, Stage, VersionRef, eni_configs};
+use crate::inventory::LaunchTemplate;
+use crate::plan::MANAGED_BY_LABEL;
+use crate::resolve::resolve;
+
+pub(super) fn changes(facts: &Facts<'_>, versions: &Versions, found: &mut Found) {
+    if facts.options.prune && facts.options.only.contains(&Stage::Eniconfigs) {
+        unused_eni_configs(facts, found);
+    }
+    if let Some(keep) = facts.options.prune_versions
+        && facts.options.only.contains(&Stage::LaunchTemplates)
+    {
+        for template in &facts.inventory.launch_templates {
+            old_versions(facts, template, keep, versions, found);
+        }
+    }
+}
+
+/// Never one that a node, a group's template or the plan names.
+fn unused_eni_configs(facts: &Facts<'_>, found: &mut Found) {
+    let inventory = facts.inventory;
+    let settings_now = inventory.cni_settings().unwrap_or_default();
+    let settings_after = settings_after(facts);
+    let by_nodes: BTreeSet<String> = inventory
+        .nodes
+        .iter()
+        .flat_map(|node| [resolve(node, &settings_now).eni_config, resolve(node, &settings_after).eni_config])
+        .collect();
+    let in_templates: Vec<String> = inventory
+        .launch_templates
+        .iter()
+        .flat_map(|template| &template.versions)
+        .filter_map(|version| crate::user_data::read(&version.launch_template_data.user_data.as_ref()?.0).ok())
+        .flat_map(|document| document.parts)
+        .map(|part| String::from_utf8_lossy(&part.body).into_owned())
+        .collect();
+    let (key, value) = MANAGED_BY_LABEL;
+    for eni_config in &inventory.eni_configs {
+        let name = &eni_config.name;
+        let ours = eni_config.labels.get(key).is_some_and(|label| label == value);
+        let planned = facts.plan.eni_configs.iter().any(|planned| planned.name == *name);
+        let by_pools =
+            facts.config.pools.values().flat_map(|pool| &pool.subnets).any(|subnet| subnet.name.as_ref() == Some(name));
+        let by_groups = inventory.node_groups.iter().any(|group| group.labels.values().any(|label| label == name));
+        let by_templates = in_templates.iter().any(|text| text.contains(name.as_str()));
+        if ours && !planned && !by_pools && !by_groups && !by_nodes.contains(name) && !by_templates {
+            found.changes.push(Change::DeleteEniConfig { name: name.clone(), before: eni_configs::before(eni_config) });
+        }
+    }
+}
+
+/// Only versions with our description; never one in use or the default, never the one that the group may roll back to.
+fn old_versions(facts: &Facts<'_>, template: &LaunchTemplate, keep: usize, versions: &Versions, found: &mut Found) {
+    let id = template.launch_template_id.as_str();
+    let mut needed: BTreeSet<i64> = [template.default_version_number, template.latest_version_number].into();
+    for group in &facts.inventory.node_groups {
+        let Some(used) = group.launch_template.as_ref().filter(|used| used.id.as_deref() == Some(id)) else { continue };
+        let in_use = template.resolve_version(used.version.as_deref());
+        needed.extend(in_use);
+        needed.extend(
+            template
+                .versions
+                .iter()
+                .map(|version| version.version_number)
+                .filter(|number| Some(*number) < in_use)
+                .max(),
+        );
+    }
+    for target in versions.values().filter(|target| target.id.as_deref() == Some(id)) {
+        if let VersionRef::Number(number) = target.version {
+            needed.insert(number);
+        }
+    }
+    let is_ours =
+        |description: &Option<String>| description.as_deref().is_some_and(|text| text.starts_with("eniplan "));
+    let mut ours: Vec<i64> = template
+        .versions
+        .iter()
+        .filter(|version| is_ours(&version.version_description))
+        .map(|version| version.version_number)
+        .collect();
+    ours.sort_unstable_by(|a, b| b.cmp(a));
+    let old: Vec<i64> = ours.into_iter().skip(keep).filter(|number| !needed.contains(number)).rev().collect();
+    if !old.is_empty() {
+        found.changes.push(Change::DeleteLaunchTemplateVersions {
+            launch_template_id: id.to_owned(),
+            versions: old,
+            before: before(template),
+        });
+    }
+}

@@ -1,0 +1,166 @@
+//! Launch templates that node groups use, that eniplan.yaml names, and that eniplan has made for the cluster.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::map_template;
+use super::reading::{Reading, VALUES_PER_FILTER, existing, filter, in_chunks, mapped};
+use crate::inventory::{GapSource, LaunchTemplate, LaunchTemplateVersion, NodeGroup};
+use crate::live::failure::Failure;
+
+const LIST: &str = "ec2:DescribeLaunchTemplates";
+const LIST_VERSIONS: &str = "ec2:DescribeLaunchTemplateVersions";
+
+/// Source: Amazon EC2 API reference, "Error codes".
+const VERSION_NOT_FOUND: &str = "InvalidLaunchTemplateId.VersionNotFound";
+
+/// Versions to read of each template, by its id.
+type Wanted = BTreeMap<String, BTreeSet<String>>;
+
+/// Reads the templates and of each the versions in use, the default and the latest. Versions are asked for by number:
+/// a template can have thousands.
+pub(in crate::live) async fn read_launch_templates(
+    reading: &Reading,
+    cluster: &str,
+    node_groups: &[NodeGroup],
+    also: &BTreeSet<(String, String)>,
+) -> Vec<LaunchTemplate> {
+    let mut wanted = Wanted::new();
+    // Ours may be there without being in use: made for a group that is not managed, or left by a run that stopped.
+    let mut names: BTreeSet<String> = [format!("eniplan-{cluster}-*")].into();
+    let mut ids_without_name = BTreeSet::new();
+    for template in node_groups.iter().filter_map(|group| group.launch_template.as_ref()) {
+        let Some(id) = &template.id else { continue };
+        wanted.entry(id.clone()).or_default().extend(template.version.clone());
+        match &template.name {
+            Some(name) => names.insert(name.clone()),
+            None => ids_without_name.insert(id.clone()),
+        };
+    }
+    for (id, version) in also {
+        let known = wanted.contains_key(id);
+        wanted.entry(id.clone()).or_default().insert(version.clone());
+        if !known {
+            ids_without_name.insert(id.clone());
+        }
+    }
+    let (by_name, by_id, mut versions) = tokio::join!(
+        in_chunks(&names, VALUES_PER_FILTER, async |names| describe_by_name(reading, names).await),
+        existing(ids_without_name.into_iter().collect(), async |ids: &[String]| describe_by_id(reading, ids).await),
+        read_versions(reading, &wanted),
+    );
+
+    let (mut found, mut failures) = by_name;
+    match by_id {
+        Ok(more) => found.extend(more),
+        Err(failure) => failures.push(failure),
+    }
+    let mut templates: BTreeMap<String, LaunchTemplate> =
+        found.into_iter().map(|template| (template.launch_template_id.clone(), template)).collect();
+    let unused: Wanted =
+        templates.keys().filter(|id| !wanted.contains_key(*id)).map(|id| (id.clone(), BTreeSet::new())).collect();
+    versions.extend(read_versions(reading, &unused).await);
+    for (id, answer) in versions {
+        match answer {
+            Ok(found) => {
+                if let Some(template) = templates.get_mut(&id) {
+                    template.versions = found;
+                }
+            }
+            Err(failure) => failures.push(failure),
+        }
+    }
+    reading.settle(GapSource::LaunchTemplates, templates.len(), failures);
+    templates.into_values().collect()
+}
+
+async fn describe_by_name(reading: &Reading, names: Vec<String>) -> Result<Vec<LaunchTemplate>, Failure> {
+    let clients = &reading.clients;
+    let resource = names.join(", ");
+    let filter = filter("launch-template-name", names);
+    let pages = clients.ec2.describe_launch_templates().filters(filter).into_paginator().items().send();
+    let raw = clients.ask(LIST, Some(&resource), pages.collect::<Result<Vec<_>, _>>()).await?;
+    mapped(LIST, Some(&resource), raw, map_template::launch_template)
+}
+
+async fn describe_by_id(reading: &Reading, ids: &[String]) -> Result<Vec<LaunchTemplate>, Failure> {
+    let clients = &reading.clients;
+    let resource = ids.join(", ");
+    let pages = clients
+        .ec2
+        .describe_launch_templates()
+        .set_launch_template_ids(Some(ids.to_vec()))
+        .into_paginator()
+        .items()
+        .send();
+    let raw = clients.ask(LIST, Some(&resource), pages.collect::<Result<Vec<_>, _>>()).await?;
+    mapped(LIST, Some(&resource), raw, map_template::launch_template)
+}
+
+async fn read_versions(
+    reading: &Reading,
+    wanted: &Wanted,
+) -> Vec<(String, Result<Vec<LaunchTemplateVersion>, Failure>)> {
+    futures_util::future::join_all(
+        wanted.iter().map(async |(id, numbers)| (id.clone(), versions_of(reading, id, numbers).await)),
+    )
+    .await
+}
+
+async fn versions_of(
+    reading: &Reading,
+    id: &str,
+    numbers: &BTreeSet<String>,
+) -> Result<Vec<LaunchTemplateVersion>, Failure> {
+    let mut asked = numbers.clone();
+    asked.extend(["$Default".to_owned(), "$Latest".to_owned()]);
+    match describe_versions(reading, id, &asked).await {
+        // The template is gone; whoever needs it finds that it is not in the inventory.
+        Err(failure) if failure.code.as_deref() == Some("InvalidLaunchTemplateId.NotFound") => Ok(Vec::new()),
+        // One of the numbers is gone, and EC2 answers nothing at all then.
+        Err(failure) if failure.code.as_deref() == Some(VERSION_NOT_FOUND) => one_by_one(reading, id, &asked).await,
+        answer => answer,
+    }
+}
+
+/// Asks for each version alone and leaves out those that do not exist.
+async fn one_by_one(
+    reading: &Reading,
+    id: &str,
+    versions: &BTreeSet<String>,
+) -> Result<Vec<LaunchTemplateVersion>, Failure> {
+    let requests = versions.iter().map(async |version| describe_versions(reading, id, &[version.clone()].into()).await);
+    let mut found = Vec::new();
+    for answer in futures_util::future::join_all(requests).await {
+        match answer {
+            Ok(versions) => found.extend(versions),
+            Err(failure) if failure.code.as_deref() == Some(VERSION_NOT_FOUND) => {}
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok(distinct(found))
+}
+
+async fn describe_versions(
+    reading: &Reading,
+    id: &str,
+    versions: &BTreeSet<String>,
+) -> Result<Vec<LaunchTemplateVersion>, Failure> {
+    let clients = &reading.clients;
+    let pages = clients
+        .ec2
+        .describe_launch_template_versions()
+        .launch_template_id(id)
+        .set_versions(Some(versions.iter().cloned().collect()))
+        .into_paginator()
+        .items()
+        .send();
+    let raw = clients.ask(LIST_VERSIONS, Some(id), pages.collect::<Result<Vec<_>, _>>()).await?;
+    Ok(distinct(mapped(LIST_VERSIONS, Some(id), raw, map_template::launch_template_version)?))
+}
+
+/// `$Default`, `$Latest` and a number may be one and the same version.
+fn distinct(mut versions: Vec<LaunchTemplateVersion>) -> Vec<LaunchTemplateVersion> {
+    versions.sort_by_key(|version| version.version_number);
+    versions.dedup_by_key(|version| version.version_number);
+    versions
+}

@@ -1,0 +1,107 @@
+//! What to read, how, and how long to wait.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use crate::config::Config;
+
+/// What [`collect`](super::collect) is to read.
+#[derive(Debug, Clone)]
+pub struct CollectOptions {
+    /// Name of the EKS cluster.
+    pub cluster: String,
+    /// Region; `None` takes it from the environment or the profile.
+    pub region: Option<String>,
+    /// Profile of the AWS configuration; `None` takes `AWS_PROFILE` or the default chain.
+    pub profile: Option<String>,
+    /// Context of the kubeconfig; `None` needs no kubeconfig and makes the token itself.
+    pub kube_context: Option<String>,
+    /// What else to read besides what the cluster itself names.
+    pub also: AlsoRead,
+    /// How long to wait.
+    pub timing: Timing,
+}
+
+impl CollectOptions {
+    /// Reads that cluster with the usual settings.
+    pub fn new(cluster: impl Into<String>) -> Self {
+        Self {
+            cluster: cluster.into(),
+            region: None,
+            profile: None,
+            kube_context: None,
+            also: AlsoRead::default(),
+            timing: Timing::default(),
+        }
+    }
+}
+
+/// Ids that eniplan.yaml names and that the cluster itself may not.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AlsoRead {
+    /// Subnet ids; those of the cluster's VPC are read anyway.
+    pub subnets: BTreeSet<String>,
+    /// Security group ids.
+    pub security_groups: BTreeSet<String>,
+    /// Launch template id and version: a number, `$Latest` or `$Default`.
+    pub launch_templates: BTreeSet<(String, String)>,
+    /// AMI ids.
+    pub images: BTreeSet<String>,
+    /// Instance types.
+    pub instance_types: BTreeSet<String>,
+}
+
+impl AlsoRead {
+    /// Everything that the file names by id.
+    pub fn named_in(config: &Config) -> Self {
+        let mut also = Self::default();
+        also.security_groups.extend(config.security_groups.iter().flatten().cloned());
+        for pool in config.pools.values() {
+            also.subnets.extend(pool.subnets.iter().map(|subnet| subnet.id.clone()));
+            also.security_groups.extend(pool.security_groups.iter().flatten().cloned());
+        }
+        for group in &config.node_groups {
+            let described = &group.described;
+            also.subnets.extend(described.subnets.iter().cloned());
+            also.instance_types.extend(described.instance_types.iter().cloned());
+            also.images.extend(described.image_id.iter().cloned());
+            also.launch_templates.extend(
+                described.launch_template.iter().map(|template| (template.id.clone(), template.version.clone())),
+            );
+        }
+        also
+    }
+}
+
+/// How long to wait, and how often to try again. Every wait of the program is bounded by one of these.
+#[derive(Debug, Clone)]
+pub struct Timing {
+    /// Until a connection stands.
+    pub connect: Duration,
+    /// One attempt of one AWS call.
+    pub attempt: Duration,
+    /// One AWS call with all its attempts.
+    pub call: Duration,
+    /// One list with all its pages.
+    pub list: Duration,
+    /// Attempts of an AWS call, where `AWS_MAX_ATTEMPTS` and `AWS_RETRY_MODE` say nothing.
+    pub attempts: u32,
+    /// Longest first pause between two attempts; later ones double it, each shortened at random.
+    pub first_pause: Duration,
+    /// Everything that is asked of Kubernetes in one reading.
+    pub kubernetes: Duration,
+}
+
+impl Default for Timing {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(5),
+            attempt: Duration::from_secs(20),
+            call: Duration::from_secs(60),
+            list: Duration::from_secs(300),
+            attempts: 6,
+            first_pause: Duration::from_secs(1),
+            kubernetes: Duration::from_secs(20),
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Foreign parts brought into strict grammar; nothing else about them changes.
+
+use crate::user_data::kind::content_type_of;
+use crate::user_data::mime::{ContentType, Header, Part, is_token};
+
+/// The part as strict grammar wants it, with what had to change.
+pub(super) fn part(part: &Part) -> (Part, Vec<String>) {
+    let mut notes = Vec::new();
+    let content_type = content_type(part, &mut notes);
+    let headers = part.headers.iter().filter_map(|header| strict_header(header, &mut notes)).collect();
+    let mut body = part.body.clone();
+    if part.is_script() && has_dos_line_ends(&body) {
+        body = without_carriage_returns(&body);
+        notes.push("its lines ended with CRLF and now end with LF, as cloud-init would have made them".into());
+    }
+    (Part { content_type, headers, body }, notes)
+}
+
+fn content_type(part: &Part, notes: &mut Vec<String>) -> String {
+    let parsed = ContentType::parse(&part.content_type);
+    let trimmed = part.content_type.trim();
+    let is_plain = trimmed.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
+    if parsed.strict && parsed.media_type.is_some() && is_plain && !parsed.is_multipart() {
+        return trimmed.to_owned();
+    }
+    let repaired = match parsed.to_strict() {
+        Some(text) if !parsed.is_multipart() => text,
+        _ => content_type_of(&part.body).to_owned(),
+    };
+    notes.push(format!("its Content-Type `{trimmed}` was not well-formed and is now `{repaired}`"));
+    repaired
+}
+
+fn strict_header(header: &Header, notes: &mut Vec<String>) -> Option<Header> {
+    if !is_token(&header.name) {
+        notes.push(format!("its header `{}` was not well-formed and is gone", header.name.escape_debug()));
+        return None;
+    }
+    let value: String = header
+        .value
+        .chars()
+        .filter(|character| *character == ' ' || *character == '\t' || character.is_ascii_graphic())
+        .collect();
+    if value != header.value {
+        notes.push(format!("its header `{}` held characters that are not ASCII; they are gone", header.name));
+    }
+    Some(Header { name: header.name.clone(), value: value.trim().to_owned() })
+}
+
+/// Whether cloud-init would take the CRs out: it looks at the first line only. Source: cloud-init,
+/// `cloudinit/util.py`, `dos2unix`.
+fn has_dos_line_ends(body: &[u8]) -> bool {
+    body.split_inclusive(|byte| *byte == b'\n').next().is_some_and(|line| line.ends_with(b"\r\n"))
+}
+
+fn without_carriage_returns(body: &[u8]) -> Vec<u8> {
+    let mut converted = Vec::with_capacity(body.len());
+    for line in body.split_inclusive(|byte| *byte == b'\n') {
+        match line.strip_suffix(b"\r\n") {
+            Some(text) => {
+                converted.extend_from_slice(text);
+                converted.push(b'\n');
+            }
+            None => converted.extend_from_slice(line),
+        }
+    }
+    converted
+}

@@ -1,0 +1,37 @@
+"""What the bench has no answer of its own for goes to moto, in this process. moto has its own, empty account: good for calls
+such as DescribeAvailabilityZones or IAM's, not for the objects that the bench holds."""
+
+import functools
+import gzip
+import json
+import pathlib
+
+from http_end import Answer
+
+
+@functools.cache
+def _application():
+    # Slow to import, and most runs never need it.
+    from moto.server import DomainDispatcherApplication, create_backend_app
+
+    return DomainDispatcherApplication(create_backend_app)
+
+
+def answer(request):
+    """moto's answer to a request."""
+    from werkzeug.test import Client
+
+    headers = [(name, value) for name, value in request.headers.items() if name.lower() != "content-length"]
+    response = Client(_application()).open(
+        path=request.path, query_string=request.query_text, method=request.method, headers=headers, data=request.body
+    )
+    return Answer(response.status_code, response.get_data(), response.headers.get("Content-Type", "text/plain"))
+
+
+@functools.cache
+def instance_types():
+    """Every instance type that moto's table knows, by name, as DescribeInstanceTypes answers it."""
+    import moto
+
+    path = pathlib.Path(moto.__file__).parent / "ec2" / "resources" / "instance_types.json.gz"
+    return json.loads(gzip.decompress(path.read_bytes()))

@@ -1,0 +1,144 @@
+"""The control requests of a test: everything under /bench/ on the AWS port. See README.md."""
+
+import json
+import traceback
+import urllib.parse
+
+import seed
+from http_end import Answer
+from seed import large
+
+
+def answer(bench, request):
+    """The answer to a control request; what the bench does not understand is a 400 with the reason."""
+    name = request.path.removeprefix("/bench/")
+    action = ACTIONS.get((request.method, name))
+    if action is None:
+        return _json(404, {"error": f"no {request.method} {request.path}", "known": sorted(f"{m} /bench/{n}" for m, n in ACTIONS)})
+    query = dict(urllib.parse.parse_qsl(request.query_text))
+    try:
+        body = json.loads(request.body) if request.body else None
+        return _json(200, action(bench, body, query))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        return _json(400, {"error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()})
+
+
+def _json(status, body):
+    return Answer(status, json.dumps(body).encode() + b"\n")
+
+
+def _journal(bench, _, query):
+    entries = bench.journal.entries()
+    if query.get("mutating") == "true":
+        entries = [entry for entry in entries if entry["mutating"] and not entry["dry_run"]]
+    if "service" in query:
+        entries = [entry for entry in entries if entry["service"] == query["service"]]
+    return entries
+
+
+def _clear_journal(bench, *_):
+    bench.journal.reset()
+    return {}
+
+
+def _get_faults(bench, *_):
+    return bench.faults.rules()
+
+
+def _put_faults(bench, body, _):
+    bench.faults.put(body)
+    return {}
+
+
+def _add_faults(bench, body, _):
+    bench.faults.add(body)
+    return {}
+
+
+def _get_settings(bench, *_):
+    return bench.settings
+
+
+def _change_settings(bench, body, _):
+    unknown = set(body) - set(bench.settings)
+    if unknown:
+        raise ValueError(f"unknown settings: {sorted(unknown)}")
+    with bench.lock:
+        bench.settings.update(body)
+    return bench.settings
+
+
+def _seed(bench, body, _):
+    with bench.lock:
+        return seed.seed(bench, body)
+
+
+def _seed_large(bench, body, _):
+    with bench.lock:
+        return large.seed(bench, body or {})
+
+
+def _snapshot(bench, _, query):
+    bench.keep(query.get("name", "default"))
+    return {}
+
+
+def _restore(bench, _, query):
+    bench.put_back(query.get("name", "default"))
+    return {}
+
+
+def _reset(bench, *_):
+    bench.reset()
+    return {}
+
+
+def _release(bench, *_):
+    bench.held.release()
+    return {}
+
+
+def _held(bench, _, query):
+    return bench.held.calls(int(query.get("at_least", 0)), float(query.get("timeout", 0)))
+
+
+def _refused_tokens(bench, *_):
+    return list(bench.refused_tokens)
+
+
+def _plain_tokens(bench, body, _):
+    bench.plain_tokens = set(body)
+    return {}
+
+
+def _state(bench, *_):
+    return bench.shown()
+
+
+def _objects(bench, body, _):
+    with bench.lock:
+        for value in body:
+            seed.put_plain(bench, value)
+    return {}
+
+
+ACTIONS = {
+    ("GET", "journal"): _journal,
+    ("DELETE", "journal"): _clear_journal,
+    ("GET", "faults"): _get_faults,
+    ("PUT", "faults"): _put_faults,
+    ("POST", "faults"): _add_faults,
+    ("GET", "settings"): _get_settings,
+    ("POST", "settings"): _change_settings,
+    ("POST", "seed"): _seed,
+    ("POST", "seed-large"): _seed_large,
+    ("POST", "snapshot"): _snapshot,
+    ("POST", "restore"): _restore,
+    ("POST", "reset"): _reset,
+    ("POST", "release"): _release,
+    ("GET", "held"): _held,
+    ("GET", "refused-tokens"): _refused_tokens,
+    ("PUT", "plain-tokens"): _plain_tokens,
+    ("GET", "state"): _state,
+    ("POST", "objects"): _objects,
+}

@@ -1,0 +1,2 @@
+def real_server():
+    return None

@@ -1,0 +1,17 @@
+//! Reading clusters over real HTTP, from the stand-ins of `tests/bench`.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+#[path = "live/bench.rs"]
+mod bench;
+#[path = "live/calls.rs"]
+mod calls;
+#[path = "live/errors.rs"]
+mod errors;
+#[path = "live/faults.rs"]
+mod faults;
+#[path = "live/pages.rs"]
+mod pages;
+#[path = "live/reader.rs"]
+mod reader;
+#[path = "live/seeds.rs"]
+mod seeds;

@@ -1,0 +1,2 @@
+﻿#!/bin/bash
+echo with a byte order mark

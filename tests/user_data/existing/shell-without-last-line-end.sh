@@ -1,0 +1,2 @@
+#!/bin/bash
+echo no line end
