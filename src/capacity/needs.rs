@@ -52,6 +52,8 @@ pub struct NodeNeed {
     pub idle: Taken,
     /// Full.
     pub peak: Taken,
+    /// Whether some types of the group take prefixes and others cannot.
+    pub mixes_modes: bool,
 }
 
 impl GroupNeed {
@@ -127,10 +129,15 @@ fn node(
             at_start: shape.at_start(targets),
             idle: shape.idle(targets),
             peak: shape.peak(targets),
+            mixes_modes: hungriest
+                .as_ref()
+                .is_some_and(|other| other.mixes_modes || (other.peak.prefixes > 0) != shape.prefixes),
         };
+        let mixes_modes = need.mixes_modes;
         if hungriest.as_ref().is_none_or(|other| need.peak.addresses() > other.peak.addresses()) {
             hungriest = Some(need);
         }
+        hungriest.iter_mut().for_each(|need| need.mixes_modes = mixes_modes);
     }
     hungriest.filter(|need| need.peak.addresses() > 0)
 }

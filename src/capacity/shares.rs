@@ -29,13 +29,12 @@ impl ZoneShare<'_> {
 pub(super) fn zone_shares(plan: &Plan) -> Vec<ZoneShare<'_>> {
     let mut shares = Vec::new();
     for group in &plan.node_groups {
-        let mut by_zone: BTreeMap<&str, Vec<&Assignment>> = BTreeMap::new();
+        let mut by_zone: BTreeMap<(&str, &str), Vec<&Assignment>> = BTreeMap::new();
         for row in &group.assignments {
-            by_zone.entry(&row.availability_zone_id).or_default().push(row);
+            by_zone.entry((&row.availability_zone, &row.availability_zone_id)).or_default().push(row);
         }
         let zones = by_zone.len() as u64;
-        for rows in by_zone.into_values() {
-            let Some(availability_zone) = rows.first().map(|row| row.availability_zone.as_str()) else { continue };
+        for ((availability_zone, _), rows) in by_zone {
             let parts = parts(&rows);
             shares.push(ZoneShare { node_group: &group.name, availability_zone, zones, rows, parts });
         }

@@ -1,7 +1,7 @@
 //! The rule table.
 
 use super::{How, Rule, When};
-use super::{cluster, cni, eni_configs, launch_templates, node_groups, nodes, pod_subnets, user_data};
+use super::{capacity, cluster, cni, eni_configs, launch_templates, node_groups, nodes, pod_subnets, user_data};
 use crate::finding::Severity;
 
 const fn stated(id: &'static str, severity: Severity, summary: &'static str, why: &'static str) -> Rule {
@@ -20,6 +20,26 @@ const fn examined(
     why: &'static str,
 ) -> Rule {
     Rule { id, severity, when: When::Plan, summary, why, how: How::Facts(examine) }
+}
+
+const fn of_capacity(
+    id: &'static str,
+    severity: Severity,
+    examine: fn(&super::Facts<'_>, &mut Vec<crate::finding::Problem>),
+    summary: &'static str,
+    why: &'static str,
+) -> Rule {
+    Rule { id, severity, when: When::Capacity, summary, why, how: How::Facts(examine) }
+}
+
+const fn of_plan_and_capacity(
+    id: &'static str,
+    severity: Severity,
+    examine: fn(&super::Facts<'_>, &mut Vec<crate::finding::Problem>),
+    summary: &'static str,
+    why: &'static str,
+) -> Rule {
+    Rule { id, severity, when: When::PlanAndCapacity, summary, why, how: How::Facts(examine) }
 }
 
 /// Every rule of the product.
@@ -352,6 +372,27 @@ pub const RULES: &[Rule] = &[
     stated_by_diff("node-group-cannot-be-updated", Severity::Error,
         "A node group is in a state in which EKS updates nothing.",
         "The update call would fail."),
+    examined("pod-subnet-small-for-maximum", Severity::Warning, capacity::small_for_maximum,
+        "A pod subnet cannot hold its node groups at their largest sizes.",
+        "An ENIConfig has one subnet and no second choice: when it is full, pods stay without an address."),
+    of_plan_and_capacity("free-blocks-not-provable", Severity::Warning, capacity::free_blocks_not_provable,
+        "Whether a pod subnet has enough whole /28 blocks cannot be told.",
+        "EC2 counts free addresses, not free blocks; one address in a block makes it useless for a prefix."),
+    of_plan_and_capacity("pod-subnet-mixes-modes", Severity::Warning, capacity::mixes_modes,
+        "Nodes with prefixes and nodes with single addresses share a pod subnet.",
+        "Single addresses break up the blocks that prefixes need."),
+    of_capacity("capacity-maximum-does-not-fit", Severity::Error, capacity::maximum_does_not_fit,
+        "A pod subnet cannot hold its node groups at their largest sizes.",
+        "The node groups may grow that far, and then pods stay without an address."),
+    of_capacity("capacity-update-does-not-fit", Severity::Warning, capacity::update_does_not_fit,
+        "A pod subnet cannot hold its node groups at their largest sizes while EKS updates them.",
+        "An update adds nodes before it removes the old ones, and stops when these do not become Ready."),
+    of_capacity("capacity-skew-overflows", Severity::Warning, capacity::skew_overflows,
+        "By chance a pod subnet can get more nodes than it holds.",
+        "A hash spreads nodes unevenly; one outcome in twenty is worse than the 95th percentile."),
+    of_capacity("capacity-unknown", Severity::Warning, capacity::unknown,
+        "A node group or a pod subnet is missing from the figures.",
+        "What is not known is not guessed; the figures are too small by it."),
 ];
 
 /// The text of `docs/rules.md`.
