@@ -45,19 +45,19 @@ const fn of_plan_and_capacity(
 /// Every rule of the product.
 #[rustfmt::skip]
 pub const RULES: &[Rule] = &[
-    examined("read-failed", Severity::Error, cluster::read_failed,
+    of_plan_and_capacity("read-failed", Severity::Error, cluster::read_failed,
         "A read of AWS or Kubernetes was denied or failed.",
         "What was not read is not guessed; decisions and checks that need it would rest on nothing."),
     examined("routes-unread", Severity::Warning, cluster::routes_unread,
         "The route tables of the VPC could not be read.",
         "Whether pods can leave their subnet cannot be told."),
-    examined("region-differs", Severity::Error, cluster::region_differs,
+    of_plan_and_capacity("region-differs", Severity::Error, cluster::region_differs,
         "The file is for another Region than the inventory.",
         "Clusters of the same name exist in several Regions."),
-    examined("ipv6-cluster", Severity::Error, cluster::ipv6_cluster,
+    of_plan_and_capacity("ipv6-cluster", Severity::Error, cluster::ipv6_cluster,
         "The cluster is an IPv6 cluster.",
         "The VPC CNI does not start with custom networking on an IPv6 cluster."),
-    examined("auto-mode-only", Severity::Error, cluster::auto_mode_only,
+    of_plan_and_capacity("auto-mode-only", Severity::Error, cluster::auto_mode_only,
         "The cluster runs in EKS Auto Mode without aws-node.",
         "Auto Mode ignores ENIConfigs; its NodeClass selects pod subnets itself."),
     examined("auto-mode-beside", Severity::Note, cluster::auto_mode_beside,

@@ -1,9 +1,5 @@
 //! Bars.
 
-use anstyle::{AnsiColor, Style};
-
-use super::style::styled;
-
 /// Characters of a bar.
 const WIDTH: u64 = 24;
 
@@ -18,22 +14,19 @@ pub(super) struct Bar {
     pub(super) desired: u64,
     /// Taken at the largest size; what is beyond `desired` is drawn apart.
     pub(super) max: u64,
-    /// Whether all of it fits.
-    pub(super) fits: bool,
 }
 
 /// The bar, and how full the whole is at the largest size.
 pub(super) fn bar(bar: Bar) -> String {
-    let Bar { size, others, desired, max, fits } = bar;
+    let Bar { size, others, desired, max } = bar;
     let cells = |part: u64| (part * WIDTH).div_ceil(size.max(1)).min(WIDTH);
     let (others_end, desired_end, max_end) = (cells(others), cells(others + desired), cells(others + max.max(desired)));
     let drawn = |symbol: &str, from: u64, to: u64| symbol.repeat(usize::try_from(to.saturating_sub(from)).unwrap_or(0));
-    let colour: Style = if fits { AnsiColor::Green.on_default() } else { AnsiColor::Red.on_default() };
     format!(
         "{}{}{}{}",
         drawn("▚", 0, others_end),
-        styled(colour, &drawn("█", others_end, desired_end)),
-        styled(colour, &drawn("▒", desired_end, max_end)),
+        drawn("█", others_end, desired_end),
+        drawn("▒", desired_end, max_end),
         drawn("░", max_end, WIDTH)
     )
 }
@@ -52,7 +45,7 @@ mod tests {
     use super::*;
 
     fn drawn(size: u64, others: u64, desired: u64, max: u64) -> String {
-        anstream::adapter::strip_str(&bar(Bar { size, others, desired, max, fits: true })).to_string()
+        bar(Bar { size, others, desired, max })
     }
 
     #[test]

@@ -1,13 +1,17 @@
 //! Capacity for people.
 
 use super::bars::{Bar, bar, percent};
-use super::style::{BOLD, DIM, styled};
+use super::style::{BOLD, DIM, of, styled};
 use super::table::table;
 use crate::capacity::growth::{Addition, FirstToFill};
 use crate::capacity::node_addresses::Taken;
 use crate::capacity::skew::Skew;
 use crate::capacity::{Capacity, Fit, GroupNeed, Load, PodSubnet, Unit};
+use crate::finding::Severity;
 use crate::plan::Plan;
+
+const NOT_PROVABLE: &str = "not provable";
+const DOES_NOT_FIT: &str = "does not fit";
 
 /// The figures as text, with bars.
 pub fn text(plan: &Plan, capacity: &Capacity) -> String {
@@ -131,7 +135,6 @@ fn bars(pod_subnets: &[PodSubnet]) -> String {
                 others: pod_subnet.others,
                 desired: pod_subnet.at_desired.taken,
                 max: pod_subnet.at_max.taken,
-                fits: pod_subnet.at_max.fit == Fit::Fits,
             }),
             percent(pod_subnet.at_desired.taken),
             percent(pod_subnet.at_max.taken),
@@ -141,8 +144,8 @@ fn bars(pod_subnets: &[PodSubnet]) -> String {
         }
         row.push(match pod_subnet.at_max.fit {
             Fit::Fits => String::new(),
-            Fit::NotProvable => "not provable".into(),
-            Fit::DoesNotFit => "does not fit".into(),
+            Fit::NotProvable => NOT_PROVABLE.into(),
+            Fit::DoesNotFit => DOES_NOT_FIT.into(),
         });
         row
     };
@@ -152,7 +155,20 @@ fn bars(pod_subnets: &[PodSubnet]) -> String {
     }
     heads.push("");
     let legend = styled(DIM, "▚ others  █ desired  ▒ up to max  ░ free");
-    format!("{}  {legend}\n", table(&heads, pod_subnets.iter().map(row).collect()))
+    let bars = table(&heads, pod_subnets.iter().map(row).collect());
+    let lines: String = bars.lines().map(|line| format!("{}\n", coloured(line))).collect();
+    format!("{lines}  {legend}\n")
+}
+
+/// Colours whole lines: the table counts the characters of a colour inside a cell.
+fn coloured(line: &str) -> String {
+    if line.ends_with(DOES_NOT_FIT) {
+        return styled(of(Severity::Error), line);
+    }
+    if line.ends_with(NOT_PROVABLE) {
+        return styled(of(Severity::Warning), line);
+    }
+    line.to_owned()
 }
 
 fn first_to_fill(first: &FirstToFill) -> String {
