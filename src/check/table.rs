@@ -1,27 +1,10 @@
 //! The rule table.
 
+use super::Rule;
 use super::lint::LINT_RULES;
-use super::{How, Rule, When};
-use super::{cluster, cni, eni_configs, launch_templates, node_groups, nodes, pod_subnets, user_data};
+use super::row::{examined, of_capacity, of_plan_and_capacity, stated, stated_by_diff};
+use super::{capacity, cluster, cni, eni_configs, launch_templates, node_groups, nodes, pod_subnets, user_data};
 use crate::finding::Severity;
-
-const fn stated(id: &'static str, severity: Severity, summary: &'static str, why: &'static str) -> Rule {
-    Rule { id, severity, when: When::Plan, summary, why, how: How::Stated }
-}
-
-const fn stated_by_diff(id: &'static str, severity: Severity, summary: &'static str, why: &'static str) -> Rule {
-    Rule { id, severity, when: When::Apply, summary, why, how: How::Stated }
-}
-
-const fn examined(
-    id: &'static str,
-    severity: Severity,
-    examine: fn(&super::Facts<'_>, &mut Vec<crate::finding::Problem>),
-    summary: &'static str,
-    why: &'static str,
-) -> Rule {
-    Rule { id, severity, when: When::Plan, summary, why, how: How::Facts(examine) }
-}
 
 /// Every rule of the product.
 pub const RULES: &[Rule] = &all();
@@ -37,7 +20,7 @@ const fn all() -> [Rule; PLAN_RULES.len() + LINT_RULES.len()] {
 /// Rules about plan, changes and the live cluster.
 #[rustfmt::skip]
 const PLAN_RULES: &[Rule] = &[
-    examined("read-failed", Severity::Error, cluster::read_failed,
+    of_plan_and_capacity("read-failed", Severity::Error, cluster::read_failed,
         "A read of AWS or Kubernetes was denied or failed.",
         "What was not read is not guessed; decisions and checks that need it would rest on nothing."),
     examined("aws-node-unread", Severity::Warning, cluster::aws_node_unread,
@@ -46,13 +29,13 @@ const PLAN_RULES: &[Rule] = &[
     examined("routes-unread", Severity::Warning, cluster::routes_unread,
         "The route tables of the VPC could not be read.",
         "Whether pods can leave their subnet cannot be told."),
-    examined("region-differs", Severity::Error, cluster::region_differs,
+    of_plan_and_capacity("region-differs", Severity::Error, cluster::region_differs,
         "The file is for another Region than the inventory.",
         "Clusters of the same name exist in several Regions."),
-    examined("ipv6-cluster", Severity::Error, cluster::ipv6_cluster,
+    of_plan_and_capacity("ipv6-cluster", Severity::Error, cluster::ipv6_cluster,
         "The cluster is an IPv6 cluster.",
         "The VPC CNI does not start with custom networking on an IPv6 cluster."),
-    examined("auto-mode-only", Severity::Error, cluster::auto_mode_only,
+    of_plan_and_capacity("auto-mode-only", Severity::Error, cluster::auto_mode_only,
         "The cluster runs in EKS Auto Mode without aws-node.",
         "Auto Mode ignores ENIConfigs; its NodeClass selects pod subnets itself."),
     examined("auto-mode-beside", Severity::Note, cluster::auto_mode_beside,
@@ -391,29 +374,28 @@ const PLAN_RULES: &[Rule] = &[
     stated_by_diff("node-group-cannot-be-updated", Severity::Error,
         "A node group is in a state in which EKS updates nothing.",
         "The update call would fail."),
+    examined("pod-subnet-small-for-maximum", Severity::Warning, capacity::small_for_maximum,
+        "A pod subnet cannot hold its node groups at their largest sizes.",
+        "An ENIConfig has one subnet and no second choice: when it is full, pods stay without an address."),
+    of_plan_and_capacity("free-blocks-not-provable", Severity::Warning, capacity::free_blocks_not_provable,
+        "Whether a pod subnet has enough whole /28 blocks cannot be told.",
+        "EC2 counts free addresses, not free blocks; one address in a block makes it useless for a prefix."),
+    of_plan_and_capacity("pod-subnet-mixes-modes", Severity::Warning, capacity::mixes_modes,
+        "Nodes with prefixes and nodes with single addresses share a pod subnet.",
+        "Single addresses break up the blocks that prefixes need."),
+    of_capacity("capacity-maximum-does-not-fit", Severity::Error, capacity::maximum_does_not_fit,
+        "A pod subnet cannot hold its node groups at their largest sizes.",
+        "The node groups may grow that far, and then pods stay without an address."),
+    of_capacity("capacity-update-does-not-fit", Severity::Warning, capacity::update_does_not_fit,
+        "A pod subnet cannot hold its node groups at their largest sizes while EKS updates them.",
+        "An update adds nodes before it removes the old ones, and stops when these do not become Ready."),
+    of_capacity("capacity-skew-overflows", Severity::Warning, capacity::skew_overflows,
+        "By chance a pod subnet can get more nodes than it holds.",
+        "A hash spreads nodes unevenly; one outcome in twenty is worse than the 95th percentile."),
+    of_capacity("capacity-unknown", Severity::Warning, capacity::unknown,
+        "A node group or a pod subnet is missing from the figures.",
+        "What is not known is not guessed; the figures are too small by it."),
 ];
-
-/// The text of `docs/rules.md`.
-pub fn rules_page() -> String {
-    let mut page = String::from(
-        "# Rules\n\n\
-         What eniplan looks for. Errors keep `generate` and `apply` from writing (exit code 4); warnings and notes do not.\n\
-         This page is made from the rule table in `src/check/`; a test keeps the two equal.\n\n\
-         | rule | severity | says |\n|---|---|---|\n",
-    );
-    for rule in RULES {
-        page.push_str(&format!(
-            "| [`{0}`](#{0}) | {1} | {2} |\n",
-            rule.id,
-            rule.severity.word(),
-            rule.summary.replace('|', "\\|")
-        ));
-    }
-    for rule in RULES {
-        page.push_str(&format!("\n## {}\n\n**{}**: {} {}\n", rule.id, rule.severity.word(), rule.summary, rule.why));
-    }
-    page
-}
 
 #[cfg(test)]
 mod tests {

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::generate::Written;
+use crate::capacity::Capacity;
 use crate::error::Error;
 use crate::finding::Finding;
 use crate::plan::Plan;
@@ -29,6 +30,17 @@ pub fn pretty(what: &str, value: &impl Serialize) -> Result<String, Error> {
 /// As [`pretty`].
 pub fn plan(plan: &Plan, findings: &[Finding]) -> Result<String, Error> {
     pretty("the plan", &json!({ "schema_version": SCHEMA_VERSION, "plan": plan, "findings": findings }))
+}
+
+/// `eniplan capacity -o json`.
+///
+/// # Errors
+/// As [`pretty`].
+pub fn capacity(cluster: &str, capacity: &Capacity, findings: &[Finding]) -> Result<String, Error> {
+    pretty(
+        "the capacity",
+        &json!({ "schema_version": SCHEMA_VERSION, "cluster": cluster, "capacity": capacity, "findings": findings }),
+    )
 }
 
 /// Findings alone, where nothing else could be done.

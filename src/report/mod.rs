@@ -2,6 +2,8 @@
 //!
 //! Text carries its colours as escape sequences; whoever prints it removes them where they are not wanted.
 
+mod bars;
+pub mod capacity;
 pub mod error;
 pub mod explain;
 pub mod findings;
