@@ -7,9 +7,10 @@ use super::generate::Written;
 use crate::error::Error;
 use crate::finding::Finding;
 use crate::plan::Plan;
+use crate::plan::explanation::Explanation;
 
 /// The schema version of the documents of this file.
-const SCHEMA_VERSION: u32 = 1;
+pub(super) const SCHEMA_VERSION: u32 = 1;
 
 /// A value as indented JSON with a final newline.
 ///
@@ -36,6 +37,17 @@ pub fn plan(plan: &Plan, findings: &[Finding]) -> Result<String, Error> {
 /// As [`pretty`].
 pub fn findings(findings: &[Finding]) -> Result<String, Error> {
     pretty("the findings", &json!({ "schema_version": SCHEMA_VERSION, "findings": findings }))
+}
+
+/// `eniplan explain -o json`.
+///
+/// # Errors
+/// As [`pretty`].
+pub fn explanation(explanation: &Explanation, findings: &[Finding]) -> Result<String, Error> {
+    pretty(
+        "the explanation",
+        &json!({ "schema_version": SCHEMA_VERSION, "explanation": explanation, "findings": findings }),
+    )
 }
 
 /// `eniplan generate -o json`.

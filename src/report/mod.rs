@@ -3,8 +3,10 @@
 //! Text carries its colours as escape sequences; whoever prints it removes them where they are not wanted.
 
 pub mod error;
+pub mod explain;
 pub mod findings;
 pub mod generate;
+pub mod init;
 pub mod json;
 pub mod plan;
 mod style;
