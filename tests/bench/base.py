@@ -1,4 +1,5 @@
-"""What the tests of the bench have in common: one bench for all of them, reset and seeded with the sample before each test."""
+"""What the tests of the bench have in common: one bench for all of them, reset and seeded with the sample before
+each test."""
 
 import atexit
 import functools

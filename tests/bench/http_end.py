@@ -1,5 +1,7 @@
-"""The HTTP end of both halves: one thread a connection, kept open between calls, and closed on demand in a call's middle."""
+"""The HTTP end of both halves: one thread a connection, kept open between calls, and closed on demand in a call's
+middle."""
 
+import contextlib
 import http.server
 import socket
 import socketserver
@@ -62,10 +64,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def cut(self):
         """Closes the connection without a further word."""
         self.close_connection = True
-        try:
+        with contextlib.suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
 
     def log_message(self, *_):
         """The journal says it."""

@@ -15,6 +15,7 @@ import threading
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 # Handlers register themselves on import.
+import seed  # noqa: E402
 from aws import (  # noqa: E402, F401
     ec2_images,
     ec2_instances,
@@ -48,8 +49,6 @@ def main():
     for server in (aws, kube):
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
     for path in arguments.inventory or []:
-        import seed
-
         seed.seed(bench, json.loads(pathlib.Path(path).read_text()))
     ports = {
         "pid": os.getpid(),

@@ -4,10 +4,10 @@ import re
 import urllib.parse
 
 import control
+from answer import Answer
 from aws import errors, models, moto_rest, parse, policy, serialise, signature, validate
 from aws.errors import AwsError
 from aws.registry import HANDLERS, is_mutating
-from answer import Answer
 from http_end import serve
 
 
@@ -20,7 +20,9 @@ class Call:
         self.scope = scope
         self.service = scope["service"]
         self.action, self._path_values, self._form = _which_operation(self.service, request)
-        self.model = models.operation(self.service, self.action) if self.service in models.SERVICES and self.action else None
+        self.model = (
+            models.operation(self.service, self.action) if self.service in models.SERVICES and self.action else None
+        )
         self.parameters, self._refused = {}, None
         try:
             self.parameters = self._parse()
@@ -51,14 +53,19 @@ class Call:
 
     @property
     def caller(self):
-        return self.settings["credentials"].get(self.scope["key"], {}).get("arn", f"arn:aws:iam::{self.world.account}:user/unknown")
+        return (
+            self.settings["credentials"]
+            .get(self.scope["key"], {})
+            .get("arn", f"arn:aws:iam::{self.world.account}:user/unknown")
+        )
 
     def arn(self, service, resource):
         """An ARN in this account and region."""
         return f"arn:{partition(self.region.name)}:{service}:{self.region.name}:{self.world.account}:{resource}"
 
     def page_size(self, default):
-        """Entries on a page of this operation: the service's limit or the caller's wish, less when a test wants less."""
+        """Entries on a page of this operation: the service's limit or the caller's wish, less when a test wants
+        less."""
         wanted = self.parameters.get("MaxResults") or self.parameters.get("maxResults") or default
         return min(wanted, self.settings["page_sizes"].get(self.action) or self.settings["page_size"] or wanted)
 
@@ -93,7 +100,9 @@ class Call:
         """The answer that a fault rule gives instead."""
         kind = rule["kind"]
         if kind == "garbage":
-            return Answer(rule.get("status", 200), rule.get("body", "<<<not an answer").encode(), "text/html"), "garbage"
+            return Answer(
+                rule.get("status", 200), rule.get("body", "<<<not an answer").encode(), "text/html"
+            ), "garbage"
         if kind == "answer":
             body = rule.get("body", "")
             return Answer(rule.get("status", 200), body.encode(), rule.get("content_type", "text/plain")), "answer"
@@ -110,12 +119,19 @@ class Call:
         credentials = self.settings["credentials"].get(self.scope["key"])
         if not self.settings["check_signatures"]:
             return
-        if credentials is None or (credentials.get("token") or None) != self.request.headers.get("X-Amz-Security-Token"):
+        if credentials is None or (credentials.get("token") or None) != self.request.headers.get(
+            "X-Amz-Security-Token"
+        ):
             raise {
                 # EC2 common client errors: AuthFailure; EKS and STS answer with their own names for the same.
                 "ec2": AwsError("AuthFailure", "AWS was not able to validate the provided access credentials", 401),
-                "eks": AwsError("UnrecognizedClientException", "The security token included in the request is invalid.", 403),
-            }.get(self.service, AwsError("InvalidClientTokenId", "The security token included in the request is invalid.", 403))
+                "eks": AwsError(
+                    "UnrecognizedClientException", "The security token included in the request is invalid.", 403
+                ),
+            }.get(
+                self.service,
+                AwsError("InvalidClientTokenId", "The security token included in the request is invalid.", 403),
+            )
         if credentials.get("expired"):
             raise errors.expired(self.service)
         if not signature.request_is_signed_with(credentials["secret"], self.request, self.scope):
@@ -189,6 +205,12 @@ class AwsHalf:
             return
         scope = signature.scope(request.headers)
         if scope is None:
-            handler.send(Answer(403, b'{"message":"Missing Authentication Token"}', headers={"x-amzn-ErrorType": "MissingAuthenticationTokenException"}))
+            handler.send(
+                Answer(
+                    403,
+                    b'{"message":"Missing Authentication Token"}',
+                    headers={"x-amzn-ErrorType": "MissingAuthenticationTokenException"},
+                )
+            )
             return
         serve(self.bench, handler, request, Call(self.bench, request, scope))

@@ -14,14 +14,18 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 def make():
     """(PEM of the authority, an SSLContext of the server)."""
     authority_key = ec.generate_private_key(ec.SECP256R1())
-    authority = _certificate("eniplan-bench-ca", "eniplan-bench-ca", authority_key.public_key(), authority_key, is_authority=True)
+    authority = _certificate(
+        "eniplan-bench-ca", "eniplan-bench-ca", authority_key.public_key(), authority_key, is_authority=True
+    )
     key = ec.generate_private_key(ec.SECP256R1())
     server = _certificate("kube-apiserver", "eniplan-bench-ca", key.public_key(), authority_key, is_authority=False)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     with tempfile.NamedTemporaryFile() as file:
         file.write(server.public_bytes(serialization.Encoding.PEM))
         file.write(
-            key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+            key.private_bytes(
+                serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+            )
         )
         file.flush()
         context.load_cert_chain(file.name)
@@ -44,12 +48,23 @@ def _certificate(subject, issuer, public_key, signing_key, is_authority):
     )
     if is_authority:
         usage = x509.KeyUsage(
-            digital_signature=True, content_commitment=False, key_encipherment=False, data_encipherment=False,
-            key_agreement=False, key_cert_sign=True, crl_sign=True, encipher_only=False, decipher_only=False,
+            digital_signature=True,
+            content_commitment=False,
+            key_encipherment=False,
+            data_encipherment=False,
+            key_agreement=False,
+            key_cert_sign=True,
+            crl_sign=True,
+            encipher_only=False,
+            decipher_only=False,
         )
         builder = builder.add_extension(usage, critical=True)
     else:
-        names = [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("localhost"), x509.DNSName("kubernetes")]
+        names = [
+            x509.IPAddress(ipaddress.ip_address("127.0.0.1")),
+            x509.DNSName("localhost"),
+            x509.DNSName("kubernetes"),
+        ]
         builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
         builder = builder.add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
     return builder.sign(signing_key, hashes.SHA256())
