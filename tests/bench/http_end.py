@@ -3,6 +3,7 @@ middle."""
 
 import contextlib
 import http.server
+import re
 import socket
 import socketserver
 import sys
@@ -16,8 +17,8 @@ class Request:
 
     def __init__(self, method, target, headers, body, connection):
         self.method = method
-        self.target = target
-        self.path, _, self.query_text = target.partition("?")
+        # A request through a proxy without TLS names the whole address.
+        self.path, _, self.query_text = re.sub(r"^https?://[^/]+", "", target).partition("?")
         self.headers = headers
         self.body = body
         self.connection = connection
@@ -38,6 +39,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.server.half.handle(request, self)
 
     do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = answer
+
+    def do_CONNECT(self):
+        """A proxy's part: the bench is every host that a client wants to reach, with a certificate of its own authority."""
+        host = self.path.rpartition(":")[0]
+        self.send_response(200, "Connection established")
+        self.end_headers()
+        self.wfile.flush()
+        self.connection = self.server.authority.context(host).wrap_socket(self.connection, server_side=True)
+        self.rfile = self.connection.makefile("rb", self.rbufsize)
+        self.wfile = self.connection.makefile("wb", -1)
+        self.close_connection = False
 
     def send(self, answer):
         """Sends an answer."""
@@ -78,9 +90,10 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
     request_queue_size = 256
     allow_reuse_address = True
 
-    def __init__(self, half, tls=None, port=0):
+    def __init__(self, half, authority, tls=False, port=0):
         self.half = half
-        self.tls = tls
+        self.authority = authority
+        self.tls = authority.context() if tls else None
         super().__init__(("127.0.0.1", port), Handler)
 
     def server_bind(self):

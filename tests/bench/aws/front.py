@@ -37,6 +37,7 @@ class Call:
             "params": self.parameters,
             "request_id": self.request_id,
             "attempt": _attempt(request.headers),
+            "host": request.headers.get("Host"),
         }
 
     @property
@@ -83,8 +84,8 @@ class Call:
             self._authenticate()
             if self._refused:
                 raise self._refused
-            if self.model is None or (self.service, self.action) not in HANDLERS:
-                return moto_rest.answer(self.request), None
+            if (self.service, self.action) not in HANDLERS:
+                return self._elsewhere(), None
             if self.settings["policy"] is not None and (denied := policy.refused(self.settings["policy"], self)):
                 service, _, action = denied.partition(":")
                 raise errors.access_denied(service, action, self.caller)
@@ -95,6 +96,12 @@ class Call:
             return self._write(HANDLERS[(self.service, self.action)](self)), None
         except AwsError as error:
             return self._write_error(error), error.code
+
+    def _elsewhere(self):
+        """moto has an account of its own, so it may only answer what touches none of the bench's objects."""
+        if self.service == "eks" or (self.service == "ec2" and self.mutating):
+            raise AwsError("BenchDoesNotKnow", f"the bench has no {self.service}:{self.action}", 501)
+        return moto_rest.answer(self.request)
 
     def fault_answer(self, rule):
         """The answer that a fault rule gives instead."""

@@ -39,6 +39,7 @@ class Call:
         self.resources = {self.name, self.namespace} - {None, ""}
         self.journal = {
             "region": None,
+            "host": request.headers.get("Host"),
             "params": {
                 "method": request.method,
                 "path": request.path,
