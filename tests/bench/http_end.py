@@ -41,7 +41,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = answer
 
     def do_CONNECT(self):
-        """A proxy's part: the bench is every host that a client wants to reach, with a certificate of its own authority."""
+        """A proxy's part: the bench is every host that a client asks for, with a certificate of its own authority."""
         host = self.path.rpartition(":")[0]
         self.send_response(200, "Connection established")
         self.end_headers()
