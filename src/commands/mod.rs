@@ -1,6 +1,7 @@
 //! One file a verb: load what it works from, call the pure functions in order, hand the result to `report`.
 
 mod generate;
+mod inventory;
 mod load;
 mod man;
 mod out_dir;
@@ -46,6 +47,7 @@ impl Outcome {
 /// [`Error`] says why it could not be done.
 pub fn run(cli: &Cli) -> Result<Outcome, Error> {
     match &cli.command {
+        Command::Inventory(args) => inventory::run(args, cli),
         Command::Plan(args) => plan::run(args, cli),
         Command::Generate(args) => generate::run(args, cli),
         Command::Schema(args) => schema::run(args.what),

@@ -5,7 +5,9 @@
 pub mod error;
 pub mod findings;
 pub mod generate;
+pub mod inventory;
 pub mod json;
 pub mod plan;
+pub mod progress;
 mod style;
 mod table;
