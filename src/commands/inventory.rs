@@ -9,10 +9,17 @@ use std::path::Path;
 use super::{Data, Outcome, load, write_error};
 use crate::cli::{Cli, InventoryArgs};
 use crate::error::{Error, ExitStatus};
-use crate::report;
+use crate::inventory::redact::{digest, pseudonyms, redacted};
+use crate::{report, user_data};
 
 pub(super) fn run(args: &InventoryArgs, cli: &Cli) -> Result<Outcome, Error> {
-    let inventory = load::load_inventory(&args.source, cli)?;
+    let mut inventory = load::load_inventory(&args.source, cli)?;
+    if args.redact {
+        let pseudonyms = pseudonyms(&inventory);
+        inventory = redacted(&inventory, &pseudonyms, |bytes| {
+            user_data::redact::redacted(bytes, digest, |text| pseudonyms.text(text))
+        })?;
+    }
     let json = inventory.to_json()?;
     let stderr = report::inventory::text(&inventory, cli.quiet);
     let stdout = match &args.out {
