@@ -33,6 +33,16 @@ Examples:
 
 Nothing is written when the plan has findings of severity error.";
 
+const INVENTORY_EXAMPLES: &str = "\
+Examples:
+  eniplan inventory --cluster prod --region eu-west-1 --out inventory.json
+
+  # For a bug report: pseudonyms for names and ids, no foreign user data
+  eniplan inventory --cluster prod --redact --out inventory.json
+
+Reads that are denied or fail are listed, and are gaps in the file: nothing is guessed from them.
+User data can hold secrets: --out makes the file readable for you alone.";
+
 const PLAN_EXAMPLES: &str = "\
 Examples:
   eniplan plan --inventory inventory.json --config eniplan.yaml
@@ -118,6 +128,9 @@ pub enum Command {
     /// Propose an eniplan.yaml from what the cluster has
     #[command(after_help = INIT_EXAMPLES)]
     Init(InitArgs),
+    /// Read a cluster into a file that every other command works from
+    #[command(after_help = INVENTORY_EXAMPLES)]
+    Inventory(InventoryArgs),
     /// Show what would be decided, and why
     #[command(after_help = PLAN_EXAMPLES)]
     Plan(PlanArgs),
@@ -148,13 +161,17 @@ pub struct SourceArgs {
     #[arg(short, long, value_name = "NAME")]
     pub cluster: Option<String>,
 
-    /// AWS Region
-    #[arg(short, long, value_name = "REGION", env = "AWS_REGION")]
+    /// AWS Region; otherwise that of eniplan.yaml, AWS_REGION or the profile
+    #[arg(short, long, value_name = "REGION")]
     pub region: Option<String>,
 
-    /// Profile of the AWS configuration
-    #[arg(short, long, value_name = "NAME", env = "AWS_PROFILE")]
+    /// Profile of the AWS configuration; otherwise AWS_PROFILE
+    #[arg(short, long, value_name = "NAME")]
     pub profile: Option<String>,
+
+    /// Use this context of the kubeconfig; without it no kubeconfig is needed
+    #[arg(long, value_name = "CONTEXT")]
+    pub kube_context: Option<String>,
 
     /// What is wanted; without it eniplan.yaml of this folder, where there is one
     #[arg(short = 'f', long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -218,6 +235,20 @@ impl InitArgs {
             node_group: None,
         }
     }
+/// `inventory`.
+#[derive(Debug, Args)]
+pub struct InventoryArgs {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub source: SourceArgs,
+
+    /// File to write to; otherwise standard output
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: Option<PathBuf>,
+
+    /// Put pseudonyms for names and ids, and type, size and hash for foreign user data
+    #[arg(long)]
+    pub redact: bool,
 }
 
 /// `plan`.

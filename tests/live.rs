@@ -5,6 +5,8 @@
 mod bench;
 #[path = "live/calls.rs"]
 mod calls;
+#[path = "live/commands.rs"]
+mod commands;
 #[path = "live/errors.rs"]
 mod errors;
 #[path = "live/faults.rs"]

@@ -5,7 +5,7 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use crate::cli::SourceArgs;
+use crate::cli::{Cli, SourceArgs};
 use crate::config::Config;
 use crate::error::Error;
 use crate::finding::Problem;
@@ -24,13 +24,14 @@ pub(super) struct Loaded {
 }
 
 /// Loads what the flags name.
-pub(super) fn load(source: &SourceArgs) -> Result<Loaded, Error> {
+pub(super) fn load(source: &SourceArgs, cli: &Cli) -> Result<Loaded, Error> {
     let config = config(source.config.as_deref())?;
     let inventory = inventory(source, config.as_ref())?;
     let wanted = source.cluster.as_deref().or(config.as_ref().map(|config| config.cluster.as_str()));
     if let Some(wanted) = wanted.filter(|wanted| *wanted != inventory.cluster.name) {
         return Err(wrong_cluster(source, wanted, inventory));
     }
+    let inventory = inventory(source, config.as_ref(), cli)?;
     match config {
         Some(config) => Ok(Loaded { inventory, config, problems: Vec::new() }),
         None => {
@@ -54,6 +55,25 @@ fn wrong_cluster(source: &SourceArgs, wanted: &str, inventory: Inventory) -> Err
         path: source.inventory.as_ref().map_or_else(|| "the inventory".into(), |path| path.display().to_string()),
         wanted: wanted.into(),
         found: inventory.cluster.name,
+/// Loads the inventory alone, with what eniplan.yaml names where there is one.
+pub(super) fn load_inventory(source: &SourceArgs, cli: &Cli) -> Result<Inventory, Error> {
+    let config = config(source.config.as_deref())?;
+    inventory(source, config.as_ref(), cli)
+}
+
+fn inventory(source: &SourceArgs, config: Option<&Config>, cli: &Cli) -> Result<Inventory, Error> {
+    let wanted = source.cluster.as_deref().or(config.map(|config| config.cluster.as_str()));
+    let Some(path) = &source.inventory else {
+        return read_cluster(wanted.ok_or(Error::NoSource)?, source, config, cli);
+    };
+    let inventory = read_file(path)?;
+    match wanted.filter(|wanted| *wanted != inventory.cluster.name) {
+        Some(wanted) => Err(Error::WrongCluster {
+            path: path.display().to_string(),
+            wanted: wanted.into(),
+            found: inventory.cluster.name,
+        }),
+        None => Ok(inventory),
     }
 }
 
@@ -65,12 +85,8 @@ fn config(path: Option<&Path>) -> Result<Option<Config>, Error> {
     Config::from_yaml(&text, &path.display().to_string()).map(Some)
 }
 
-fn inventory(source: &SourceArgs, config: Option<&Config>) -> Result<Inventory, Error> {
-    let Some(path) = &source.inventory else {
-        let cluster = source.cluster.as_deref().or(config.map(|config| config.cluster.as_str()));
-        return Err(cluster.map_or(Error::NoSource, |cluster| Error::BuiltWithoutLive { cluster: cluster.into() }));
-    };
-    let read_error = |source| Error::ReadFile { path: path.clone(), source };
+fn read_file(path: &Path) -> Result<Inventory, Error> {
+    let read_error = |source| Error::ReadFile { path: path.into(), source };
     let mut text = String::new();
     if path == Path::new("-") {
         std::io::stdin().read_to_string(&mut text).map_err(read_error)?;
@@ -78,4 +94,36 @@ fn inventory(source: &SourceArgs, config: Option<&Config>) -> Result<Inventory, 
         text = std::fs::read_to_string(path).map_err(read_error)?;
     }
     Inventory::from_json(&text, &path.display().to_string())
+}
+
+#[cfg(not(feature = "live"))]
+fn read_cluster(cluster: &str, _source: &SourceArgs, _config: Option<&Config>, _cli: &Cli) -> Result<Inventory, Error> {
+    Err(Error::BuiltWithoutLive { cluster: cluster.into() })
+}
+
+/// Reads the cluster, and says on standard error how far it has come.
+#[cfg(feature = "live")]
+fn read_cluster(cluster: &str, source: &SourceArgs, config: Option<&Config>, cli: &Cli) -> Result<Inventory, Error> {
+    use std::io::{IsTerminal as _, Write as _};
+
+    use crate::live::{AlsoRead, CollectOptions, Progress, collect};
+    use crate::report::progress::Reading;
+
+    let options = CollectOptions {
+        region: source.region.clone().or(config.and_then(|config| config.region.clone())),
+        profile: source.profile.clone(),
+        kube_context: source.kube_context.clone(),
+        also: config.map(AlsoRead::named_in).unwrap_or_default(),
+        ..CollectOptions::new(cluster)
+    };
+    // Nobody is left to be told when standard error cannot be written.
+    let say = |text: String| drop(anstream::AutoStream::auto(std::io::stderr().lock()).write_all(text.as_bytes()));
+    let mut reading = Reading::new(cluster, std::io::stderr().is_terminal() && !cli.verbose, cli.quiet);
+    let result = collect(&options, |progress| match progress {
+        Progress::Source(read) => say(reading.source(read.name, read.count, read.failed)),
+        Progress::Call(call) if cli.verbose => say(reading.call(&call.to_string())),
+        Progress::Call(_) => {}
+    });
+    say(reading.end());
+    result
 }

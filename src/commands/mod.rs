@@ -4,6 +4,7 @@ mod capacity;
 mod explain;
 mod generate;
 mod init;
+mod inventory;
 mod load;
 mod man;
 mod out_dir;
@@ -50,6 +51,7 @@ impl Outcome {
 pub fn run(cli: &Cli) -> Result<Outcome, Error> {
     match &cli.command {
         Command::Init(args) => init::run(args, cli),
+        Command::Inventory(args) => inventory::run(args, cli),
         Command::Plan(args) => plan::run(args, cli),
         Command::Generate(args) => generate::run(args, cli),
         Command::Explain(args) => explain::run(args, cli),
