@@ -11,6 +11,8 @@ mod node_groups;
 mod nodes;
 mod pod_subnets;
 mod table;
+#[cfg(test)]
+mod tests;
 mod user_data;
 
 use crate::config::Config;
