@@ -31,6 +31,9 @@ Examples:
   # One node group's user data on standard output
   eniplan generate --inventory inventory.json --config eniplan.yaml --node-group batch --print user-data
 
+  # Files for Karpenter as well
+  eniplan generate --inventory inventory.json --config eniplan.yaml --for karpenter
+
 Nothing is written when the plan has findings of severity error.";
 
 const INVENTORY_EXAMPLES: &str = "\
@@ -274,8 +277,12 @@ pub struct GenerateArgs {
     #[arg(long, value_name = "DIR", default_value = "eniplan-out", value_hint = ValueHint::DirPath)]
     pub out_dir: PathBuf,
 
+    /// Write files for another tool as well
+    #[arg(long = "for", value_name = "TOOL")]
+    pub for_other: Option<ForOther>,
+
     /// Write one thing to standard output instead of files
-    #[arg(long, value_name = "WHAT", conflicts_with = "out_dir")]
+    #[arg(long, value_name = "WHAT", conflicts_with_all = ["out_dir", "for_other"])]
     pub print: Option<Printed>,
 
     /// Format of the result
@@ -333,6 +340,11 @@ fn subnet_length(text: &str) -> Result<u8, String> {
         Ok(length) if (16..=28).contains(&length) => Ok(length),
         _ => Err("expected the prefix length of a subnet, from /16 to /28".into()),
     }
+/// Tools that `generate` writes files for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ForOther {
+    /// Karpenter: user data of an EC2NodeClass for each pool, NodePools in its place, and values of its chart.
+    Karpenter,
 }
 
 /// What `generate --print` writes.

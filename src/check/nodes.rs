@@ -7,6 +7,7 @@ use super::cni::settings_after;
 use crate::config::LabelDesign;
 use crate::finding::{Problem, Subject};
 use crate::inventory::{Inventory, Node};
+use crate::max_pods::node_arithmetic;
 use crate::plan::NodeGroupPlan;
 use crate::resolve::{EXTERNAL_ENI_CONFIG_LABEL, Resolution, Rule, resolve};
 
@@ -176,6 +177,30 @@ pub(super) fn annotation_beats_label(facts: &Facts<'_>, problems: &mut Vec<Probl
             ),
         ));
     }
+}
+
+/// `RESERVED_ENIS` is a setting of the controller, which the inventory does not hold; what its nodes report tells.
+pub(super) fn karpenter_counts_all_interfaces(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    let settings = settings_after(facts);
+    let mut nodes = facts.inventory.nodes.iter().filter(|node| node.labels.contains_key("karpenter.sh/nodepool"));
+    let above = |node: &&Node| {
+        let of_type = node.instance_type().and_then(|name| facts.inventory.instance_type(name));
+        let formula = of_type.and_then(|of_type| node_arithmetic(of_type, &settings)).map(|numbers| numbers.max_pods);
+        node.runs_aws_node() && node.max_pods.zip(formula).is_some_and(|(reported, formula)| reported > formula)
+    };
+    let Some(node) = nodes.find(above) else { return };
+    problems.push(Problem::new(
+        "karpenter-counts-all-interfaces",
+        subject(node),
+        format!(
+            "Karpenter gave it {} pods, more than it has addresses for under custom networking",
+            node.max_pods.unwrap_or_default()
+        ),
+        format!(
+            "set RESERVED_ENIS={} for Karpenter's controller; `eniplan generate --for karpenter` writes the value for its chart",
+            1 + u32::from(settings.pod_eni())
+        ),
+    ));
 }
 
 pub(super) fn node_with_two_labels(facts: &Facts<'_>, problems: &mut Vec<Problem>) {

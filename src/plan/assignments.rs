@@ -84,6 +84,26 @@ fn from_pools(
     if names.is_empty() && !pools_are_at_fault(pools, notes) {
         let of_pools: Vec<&EniConfigPlan> = of_pools().collect();
         no_pod_subnet(inventory, group, node_subnet, &of_pools, notes);
+        let zones = list({
+            let mut zones: Vec<String> =
+                of_pools().filter_map(|eni_config| inventory.subnet(&eni_config.subnet_id)).map(place).collect();
+            zones.sort();
+            zones.dedup();
+            zones
+        });
+        notes.problem(
+            "zone-without-pod-subnet",
+            group.subject(),
+            format!(
+                "node subnet {} ({}) is in {}, where pool {} has no pod subnet; it has them in: {}",
+                node_subnet.subnet_id,
+                node_subnet.cidr_block,
+                place(node_subnet),
+                list(pools),
+                if zones.is_empty() { "no zone" } else { &zones }
+            ),
+            "add a pod subnet of that place to the pool, or take the node subnet out of the group",
+        );
     }
     names
 }
@@ -140,6 +160,12 @@ fn pools_are_at_fault(pools: &[String], notes: &Notes) -> bool {
     })
 }
 
+/// `eu-west-1a (euw1-az3)`, with the Outpost where it is on one.
+fn place(subnet: &Subnet) -> String {
+    let outpost = subnet.outpost_arn.as_ref().map_or_else(String::new, |arn| format!(" on {arn}"));
+    format!("{} ({}){outpost}", subnet.availability_zone, subnet.availability_zone_id)
+}
+
 /// An interface attaches only in its own zone, and an Outpost's only on that Outpost.
 fn can_serve(inventory: &Inventory, node_subnet: &Subnet, eni_config: &EniConfigPlan) -> bool {
     let pod_subnet_outpost = inventory.subnet(&eni_config.subnet_id).and_then(|subnet| subnet.outpost_arn.as_deref());
@@ -178,14 +204,12 @@ fn from_map(
                 "eniconfig-in-other-zone",
                 group.subject(),
                 format!(
-                    "map row {} gives nodes of {} in {} ({}) the ENIConfig `{name}`, whose subnet {} is in {} ({}); no interface could be attached",
+                    "map row {} gives nodes of {} in {} the ENIConfig `{name}`, whose subnet {} is in {}; no interface could be attached",
                     row.cidr,
                     node_subnet.subnet_id,
-                    node_subnet.availability_zone,
-                    node_subnet.availability_zone_id,
+                    place(node_subnet),
                     eni_config.subnet_id,
-                    eni_config.availability_zone,
-                    eni_config.availability_zone_id
+                    inventory.subnet(&eni_config.subnet_id).map(place).unwrap_or_default(),
                 ),
                 "name an ENIConfig of the node subnet's own zone",
             );

@@ -20,6 +20,17 @@ pub(super) fn max_pods(
     let written = match group.config.max_pods {
         MaxPods::Eks => {
             notes.decision(group.subject(), "max pods is left to EKS and the AMI", "maxPods is `eks`");
+            if matches!(bootstrap, Bootstrap::UserData(_)) {
+                notes.problem(
+                    "max-pods-left-to-image",
+                    group.subject(),
+                    format!(
+                        "maxPods is `eks`, but EKS sets nothing here; the image's own default counts the primary interface, and is above {}",
+                        formula.map_or_else(|| "what nodes have addresses for".to_owned(), |formula| format!("the {formula} pods that nodes have addresses for"))
+                    ),
+                    "set maxPods to `auto`, or leave it out",
+                );
+            }
             None
         }
         MaxPods::Number(number) => {
