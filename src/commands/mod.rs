@@ -1,5 +1,6 @@
 //! One file a verb: load what it works from, call the pure functions in order, hand the result to `report`.
 
+mod advise;
 mod capacity;
 mod generate;
 mod load;
@@ -49,6 +50,7 @@ pub fn run(cli: &Cli) -> Result<Outcome, Error> {
     match &cli.command {
         Command::Plan(args) => plan::run(args, cli),
         Command::Generate(args) => generate::run(args, cli),
+        Command::Advise(args) => advise::run(args, cli),
         Command::Capacity(args) => capacity::run(args, cli),
         Command::Schema(args) => schema::run(args.what),
         Command::Completions(args) => {

@@ -7,8 +7,10 @@ mod eni_config;
 mod kubelet_flags;
 mod launch_template_files;
 mod lookup;
+mod node_class;
 mod read_back;
 mod registry;
+mod shell_words;
 mod user_data_parts;
 
 use std::collections::BTreeMap;
@@ -17,6 +19,9 @@ use crate::error::Error;
 use crate::inventory::Inventory;
 use crate::plan::{NodeGroupPlan, Plan};
 use crate::user_data::size::Size;
+
+pub use node_class::node_class;
+pub use shell_words::shell_line;
 
 pub use launch_template_files::{CreateLaunchTemplate, CreateLaunchTemplateVersion, LaunchTemplateRequest};
 
