@@ -75,6 +75,16 @@ Examples:
 All figures are for full nodes: as many pods as kubelet takes. Exit code 4: a pod subnet cannot hold its groups at their
 largest sizes.";
 
+const ADVISE_EXAMPLES: &str = "\
+Examples:
+  # Which mechanism fits, and what it needs
+  eniplan advise --inventory inventory.json --config eniplan.yaml
+
+  # What another one that fits would need
+  eniplan advise --inventory inventory.json --config eniplan.yaml --mechanism static-labels
+
+Without eniplan.yaml the wishes come from tags and from the ENIConfigs of the cluster.";
+
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
   eniplan completions bash > /etc/bash_completion.d/eniplan
@@ -146,6 +156,9 @@ pub enum Command {
     /// Show what pod subnets hold, and when they are full
     #[command(after_help = CAPACITY_EXAMPLES)]
     Capacity(CapacityArgs),
+    /// Say which mechanism fits this cluster at the least cost, and what it needs
+    #[command(after_help = ADVISE_EXAMPLES)]
+    Advise(AdviseArgs),
     /// Print the JSON Schema of a file format
     #[command(after_help = SCHEMA_EXAMPLES)]
     Schema(SchemaArgs),
@@ -312,6 +325,37 @@ pub struct CapacityArgs {
     /// Format of the result
     #[arg(short, long, value_name = "FORMAT", default_value = "human")]
     pub output: Format,
+}
+
+/// `advise`.
+#[derive(Debug, Args)]
+pub struct AdviseArgs {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub source: SourceArgs,
+
+    /// Say what this mechanism needs, instead of the cheapest that fits
+    #[arg(long, value_name = "NAME")]
+    pub mechanism: Option<MechanismArg>,
+
+    /// Format of the result
+    #[arg(short, long, value_name = "FORMAT", default_value = "human")]
+    pub output: Format,
+}
+
+/// What `advise --mechanism` takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MechanismArg {
+    /// Tagged subnets, chosen by the VPC CNI.
+    SubnetDiscovery,
+    /// ENIConfigs named by zone.
+    ZoneNamedEniConfigs,
+    /// One-zone node groups with a static label.
+    StaticLabels,
+    /// User data that finds the ENIConfig at boot.
+    BootTimeMapping,
+    /// A NodeClass of EKS Auto Mode.
+    AutoMode,
 }
 
 /// One `--growth`.

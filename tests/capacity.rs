@@ -5,6 +5,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods, missing_docs)]
 
+#[path = "capacity/advise.rs"]
+mod advise;
 #[path = "capacity/command.rs"]
 mod command;
 #[path = "capacity/ipamd.rs"]

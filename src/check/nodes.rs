@@ -1,6 +1,6 @@
 //! Rules about the nodes that are there now, under the settings that the plan leads to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Facts;
 use super::cni::settings_after;
@@ -58,6 +58,27 @@ pub(super) fn node_names_missing_eniconfig(facts: &Facts<'_>, problems: &mut Vec
             subject(node),
             format!("its {place} names ENIConfig `{}`, which is neither in the cluster nor in the plan: its next interface fails", resolution.eni_config),
             "correct the value on the node, or add the pod subnet of that name to a pool",
+/// Karpenter computes max pods and picks types itself, and must be told about the interface that carries no pods.
+/// Source: Karpenter, "Settings", `RESERVED_ENIS`.
+pub(super) fn karpenter_reserves_no_interface(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    let node_pools: BTreeSet<&str> = facts
+        .inventory
+        .nodes
+        .iter()
+        .filter(|node| node.runs_aws_node())
+        .filter_map(|node| node.labels.get("karpenter.sh/nodepool"))
+        .map(String::as_str)
+        .collect();
+    if !node_pools.is_empty() {
+        problems.push(Problem::new(
+            "karpenter-reserves-no-interface",
+            Subject::Cluster(facts.inventory.cluster.name.clone()),
+            format!(
+                "Karpenter launches nodes here ({}); eniplan checks them and edits none of their launch templates, and nothing \
+                 read here says whether Karpenter knows that their primary interface carries no pods",
+                node_pools.into_iter().collect::<Vec<_>>().join(", ")
+            ),
+            "set RESERVED_ENIS=1 on Karpenter (chart value `settings.reservedENIs`)",
         ));
     }
 }

@@ -1,5 +1,6 @@
 //! One file a verb: load what it works from, call the pure functions in order, hand the result to `report`.
 
+mod advise;
 mod capacity;
 mod explain;
 mod generate;
@@ -55,6 +56,7 @@ pub fn run(cli: &Cli) -> Result<Outcome, Error> {
         Command::Plan(args) => plan::run(args, cli),
         Command::Generate(args) => generate::run(args, cli),
         Command::Explain(args) => explain::run(args, cli),
+        Command::Advise(args) => advise::run(args, cli),
         Command::Capacity(args) => capacity::run(args, cli),
         Command::Schema(args) => schema::run(args.what),
         Command::Completions(args) => {

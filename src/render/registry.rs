@@ -105,7 +105,7 @@ fn sh_helper(
     Ok(())
 }
 
-fn single_quoted(text: &str) -> Result<String, RenderError> {
+pub(super) fn single_quoted(text: &str) -> Result<String, RenderError> {
     if text.contains(['\0', '\n', '\r']) {
         return Err(RenderErrorReason::Other(format!("{text:?} does not fit on one line of a shell script")).into());
     }

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::generate::Written;
+use crate::advise::Advice;
 use crate::capacity::Capacity;
 use crate::error::Error;
 use crate::finding::Finding;
@@ -40,6 +41,17 @@ pub fn capacity(cluster: &str, capacity: &Capacity, findings: &[Finding]) -> Res
     pretty(
         "the capacity",
         &json!({ "schema_version": SCHEMA_VERSION, "cluster": cluster, "capacity": capacity, "findings": findings }),
+    )
+}
+
+/// `eniplan advise -o json`.
+///
+/// # Errors
+/// As [`pretty`].
+pub fn advice(cluster: &str, advice: &Advice, findings: &[Finding]) -> Result<String, Error> {
+    pretty(
+        "the advice",
+        &json!({ "schema_version": SCHEMA_VERSION, "cluster": cluster, "advice": advice, "findings": findings }),
     )
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Text carries its colours as escape sequences; whoever prints it removes them where they are not wanted.
 
+pub mod advise;
 mod bars;
 pub mod capacity;
 pub mod error;
