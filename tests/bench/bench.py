@@ -72,7 +72,7 @@ class Bench:
     def shown(self):
         """The whole world as JSON, for a test's comparison."""
         with self.lock:
-            regions = {name: vars(region) for name, region in self.world.regions.items()}
+            regions = {name: region.shown() for name, region in self.world.regions.items()}
             kube = {
                 key: {"/".join(filter(None, name)): load(value) for name, value in objects.items()}
                 for key, objects in self.world.kube.objects.items()

@@ -75,7 +75,7 @@ def _seed(bench, body, _):
 
 def _seed_large(bench, body, _):
     with bench.lock:
-        return large.seed(bench, body or {})
+        return large.seed_large(bench, body or {})
 
 
 def _snapshot(bench, _, query):
@@ -115,6 +115,10 @@ def _state(bench, *_):
     return bench.shown()
 
 
+def _consoles(bench, *_):
+    return bench.world.consoles
+
+
 def _objects(bench, body, _):
     with bench.lock:
         for value in body:
@@ -141,4 +145,5 @@ ACTIONS = {
     ("PUT", "plain-tokens"): _plain_tokens,
     ("GET", "state"): _state,
     ("POST", "objects"): _objects,
+    ("GET", "consoles"): _consoles,
 }

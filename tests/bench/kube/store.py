@@ -17,6 +17,8 @@ class Store:
         self.installed = {"eniconfigs.crd.k8s.amazonaws.com", "cninodes.vpcresources.k8s.aws", "securitygrouppolicies.vpcresources.k8s.aws"}
         # The cluster that tokens must name; None before anything is seeded.
         self.cluster = None
+        # DaemonSets that are being rolled out, and how many looks are left.
+        self.rollouts = {}
         self._keys = {}
 
     def next_version(self):
