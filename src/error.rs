@@ -178,6 +178,9 @@ impl Error {
     /// What the reader can do about it: the text after `help:`, without a final period.
     pub fn help(&self) -> String {
         match self {
+            Self::ReadFile { source, .. } if source.kind() == std::io::ErrorKind::InvalidData => {
+                "save the file as UTF-8; the `>` of Windows PowerShell writes UTF-16, `Out-File -Encoding utf8` does not".into()
+            }
             Self::ReadFile { path, .. } => format!("check that {} exists and that you may read it", path.display()),
             Self::WriteFile { path, .. } => {
                 format!("check that the folder of {} exists, that you may write there and that the disk is not full", path.display())

@@ -59,6 +59,15 @@ pub fn parse_ipv4_cidr(text: &str) -> Result<Ipv4Net, CidrError> {
     Err(CidrError::Malformed(text.into()))
 }
 
+/// Deserialises a CIDR strictly, by [`parse_ipv4_cidr`].
+///
+/// # Errors
+/// The text of the [`CidrError`].
+pub fn deserialize_ipv4_cidr<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Ipv4Net, D::Error> {
+    let text = <String as serde::Deserialize>::deserialize(deserializer)?;
+    parse_ipv4_cidr(&text).map_err(serde::de::Error::custom)
+}
+
 /// Addresses of a subnet that interfaces can have: its size less what AWS keeps. Zero for /30 and longer.
 pub fn usable_addresses(net: Ipv4Net) -> u64 {
     (1u64 << (32 - u32::from(net.prefix_len()))).saturating_sub(ADDRESSES_RESERVED_BY_AWS)

@@ -76,6 +76,8 @@ pub(in crate::live) async fn connect(
     config.connect_timeout = Some(options.timing.connect);
     config.read_timeout = Some(options.timing.kubernetes);
     config.write_timeout = Some(options.timing.kubernetes);
+    // Whoever asks tries again; kube would do so until the time is up, and then nobody knows what the server said.
+    config.default_retry = false;
     let events = clients.events.clone();
     Ok(Access::Ready(Box::new(Connection { config, identity, last: Mutex::new(None), events })))
 }
