@@ -1,6 +1,9 @@
 //! One file a verb: load what it works from, call the pure functions in order, hand the result to `report`.
 
+mod apply;
+mod diff;
 mod generate;
+mod iam_policy;
 mod load;
 mod man;
 mod out_dir;
@@ -48,6 +51,9 @@ pub fn run(cli: &Cli) -> Result<Outcome, Error> {
     match &cli.command {
         Command::Plan(args) => plan::run(args, cli),
         Command::Generate(args) => generate::run(args, cli),
+        Command::Diff(args) => diff::run(args, cli),
+        Command::Apply(args) => apply::run(args, cli),
+        Command::IamPolicy(args) => iam_policy::run(args),
         Command::Schema(args) => schema::run(args.what),
         Command::Completions(args) => {
             let mut script = Vec::new();

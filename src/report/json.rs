@@ -4,8 +4,10 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::generate::Written;
+use crate::diff::Diff;
 use crate::error::Error;
 use crate::finding::Finding;
+use crate::inventory::Inventory;
 use crate::plan::Plan;
 
 /// The schema version of the documents of this file.
@@ -44,4 +46,16 @@ pub fn findings(findings: &[Finding]) -> Result<String, Error> {
 /// As [`pretty`].
 pub fn generated(written: &Written, findings: &[Finding]) -> Result<String, Error> {
     pretty("the result", &json!({ "schema_version": SCHEMA_VERSION, "written": written, "findings": findings }))
+}
+
+/// `eniplan diff -o json`.
+///
+/// # Errors
+/// As [`pretty`].
+pub fn diff(diff: &Diff, inventory: &Inventory, findings: &[Finding]) -> Result<String, Error> {
+    let mut document = super::diff::json(diff, inventory);
+    if let Some(fields) = document.as_object_mut() {
+        fields.insert("findings".into(), json!(findings));
+    }
+    pretty("the diff", &document)
 }
