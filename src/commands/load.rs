@@ -6,6 +6,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use crate::cli::{Cli, SourceArgs};
+use crate::cli::{ChangeArgs, SourceArgs};
 use crate::config::Config;
 use crate::error::Error;
 use crate::finding::Problem;
@@ -25,8 +26,18 @@ pub(super) struct Loaded {
 
 /// Loads what the flags name.
 pub(super) fn load(source: &SourceArgs, cli: &Cli) -> Result<Loaded, Error> {
+pub(super) fn load(source: &SourceArgs) -> Result<Loaded, Error> {
+    load_with(source, false)
+}
+
+/// Loads what the flags name, with all versions of launch templates where old ones are to be deleted.
+pub(super) fn load_for_changes(source: &SourceArgs, change: &ChangeArgs) -> Result<Loaded, Error> {
+    load_with(source, change.prune_versions.is_some())
+}
+
+fn load_with(source: &SourceArgs, all_versions: bool) -> Result<Loaded, Error> {
     let config = config(source.config.as_deref())?;
-    let inventory = inventory(source, config.as_ref())?;
+    let inventory = inventory(source, config.as_ref(), all_versions)?;
     let wanted = source.cluster.as_deref().or(config.as_ref().map(|config| config.cluster.as_str()));
     if let Some(wanted) = wanted.filter(|wanted| *wanted != inventory.cluster.name) {
         return Err(wrong_cluster(source, wanted, inventory));
@@ -87,6 +98,12 @@ fn config(path: Option<&Path>) -> Result<Option<Config>, Error> {
 
 fn read_file(path: &Path) -> Result<Inventory, Error> {
     let read_error = |source| Error::ReadFile { path: path.into(), source };
+fn inventory(source: &SourceArgs, config: Option<&Config>, all_versions: bool) -> Result<Inventory, Error> {
+    let Some(path) = &source.inventory else {
+        let cluster = source.cluster.as_deref().or(config.map(|config| config.cluster.as_str()));
+        return from_cluster(source, config, cluster.ok_or(Error::NoSource)?, all_versions);
+    };
+    let read_error = |source| Error::ReadFile { path: path.clone(), source };
     let mut text = String::new();
     if path == Path::new("-") {
         std::io::stdin().read_to_string(&mut text).map_err(read_error)?;
@@ -126,4 +143,34 @@ fn read_cluster(cluster: &str, source: &SourceArgs, config: Option<&Config>, cli
     });
     say(reading.end());
     result
+fn from_cluster(_: &SourceArgs, _: Option<&Config>, cluster: &str, _: bool) -> Result<Inventory, Error> {
+    Err(Error::BuiltWithoutLive { cluster: cluster.into() })
+}
+
+#[cfg(feature = "live")]
+fn from_cluster(
+    source: &SourceArgs,
+    config: Option<&Config>,
+    cluster: &str,
+    all_versions: bool,
+) -> Result<Inventory, Error> {
+    let mut options = collect_options(source, config, cluster);
+    options.also.all_versions = all_versions;
+    crate::live::collect(&options, |_| {})
+}
+
+/// What to read of the cluster that the flags, or eniplan.yaml, name.
+#[cfg(feature = "live")]
+pub(super) fn collect_options(
+    source: &SourceArgs,
+    config: Option<&Config>,
+    cluster: &str,
+) -> crate::live::CollectOptions {
+    crate::live::CollectOptions {
+        region: source.region.clone().or_else(|| config.and_then(|config| config.region.clone())),
+        profile: source.profile.clone(),
+        kube_context: source.kube_context.clone(),
+        also: config.map(crate::live::AlsoRead::named_in).unwrap_or_default(),
+        ..crate::live::CollectOptions::new(cluster)
+    }
 }

@@ -6,6 +6,10 @@ mod explain;
 mod generate;
 mod init;
 mod inventory;
+mod apply;
+mod diff;
+mod generate;
+mod iam_policy;
 mod load;
 mod man;
 mod out_dir;
@@ -58,6 +62,9 @@ pub fn run(cli: &Cli) -> Result<Outcome, Error> {
         Command::Explain(args) => explain::run(args, cli),
         Command::Advise(args) => advise::run(args, cli),
         Command::Capacity(args) => capacity::run(args, cli),
+        Command::Diff(args) => diff::run(args, cli),
+        Command::Apply(args) => apply::run(args, cli),
+        Command::IamPolicy(args) => iam_policy::run(args),
         Command::Schema(args) => schema::run(args.what),
         Command::Completions(args) => {
             let mut script = Vec::new();

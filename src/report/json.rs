@@ -6,8 +6,10 @@ use serde_json::json;
 use super::generate::Written;
 use crate::advise::Advice;
 use crate::capacity::Capacity;
+use crate::diff::Diff;
 use crate::error::Error;
 use crate::finding::Finding;
+use crate::inventory::Inventory;
 use crate::plan::Plan;
 use crate::plan::explanation::Explanation;
 
@@ -80,4 +82,16 @@ pub fn explanation(explanation: &Explanation, findings: &[Finding]) -> Result<St
 /// As [`pretty`].
 pub fn generated(written: &Written, findings: &[Finding]) -> Result<String, Error> {
     pretty("the result", &json!({ "schema_version": SCHEMA_VERSION, "written": written, "findings": findings }))
+}
+
+/// `eniplan diff -o json`.
+///
+/// # Errors
+/// As [`pretty`].
+pub fn diff(diff: &Diff, inventory: &Inventory, findings: &[Finding]) -> Result<String, Error> {
+    let mut document = super::diff::json(diff, inventory);
+    if let Some(fields) = document.as_object_mut() {
+        fields.insert("findings".into(), json!(findings));
+    }
+    pretty("the diff", &document)
 }

@@ -5,6 +5,7 @@
 pub mod advise;
 mod bars;
 pub mod capacity;
+pub mod diff;
 pub mod error;
 pub mod explain;
 pub mod findings;
