@@ -3,11 +3,25 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use ipnet::Ipv4Net;
+
+use crate::net::parse_ipv4_cidr;
 
 /// What `--help` ends with.
 const EXIT_CODES: &str = "\
 Exit codes: 0 done, 1 could not do it, 2 usage, 3 there are differences, 4 findings of severity error, 130 interrupted.
 Data goes to standard output, everything else to standard error.";
+
+const INIT_EXAMPLES: &str = "\
+Examples:
+  # From a file, without credentials
+  eniplan init --inventory inventory.json
+
+  # Look first, write later
+  eniplan init --inventory inventory.json --output-file - | less
+
+Pools come from subnets tagged eniplan.dev/pool=NAME and from the ENIConfigs of the cluster, else from subnets that
+nobody uses. Comments in the file say why it says what it says. A file that is there is never overwritten.";
 
 const GENERATE_EXAMPLES: &str = "\
 Examples:
@@ -33,6 +47,30 @@ const PLAN_EXAMPLES: &str = "\
 Examples:
   eniplan plan --inventory inventory.json --config eniplan.yaml
   eniplan plan --inventory inventory.json --config eniplan.yaml -o json | jq .findings";
+
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  # A node of the cluster
+  eniplan explain --inventory inventory.json ip-10-0-17-5.eu-west-1.compute.internal
+
+  # A node that the group could launch
+  eniplan explain --inventory inventory.json --node-group batch --subnet-cidr 10.0.16.0/20
+
+  # Under the strategy hash the instance id decides
+  eniplan explain --inventory inventory.json --node-group batch --subnet-cidr 10.0.16.0/20 --instance-id i-0123456789abcdef0";
+const CAPACITY_EXAMPLES: &str = "\
+Examples:
+  # Will the groups fit, and what is full first
+  eniplan capacity --inventory inventory.json --config eniplan.yaml
+
+  # When, if six nodes come every week; and what a further /20 would buy
+  eniplan capacity --inventory inventory.json --config eniplan.yaml --growth 6 --add /20
+
+  # When, if only one group grows
+  eniplan capacity --inventory inventory.json --config eniplan.yaml --growth batch=4
+
+All figures are for full nodes: as many pods as kubelet takes. Exit code 4: a pod subnet cannot hold its groups at their
+largest sizes.";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
@@ -90,12 +128,21 @@ pub enum Command {
     /// Read a cluster into a file that every other command works from
     #[command(after_help = INVENTORY_EXAMPLES)]
     Inventory(InventoryArgs),
+    /// Propose an eniplan.yaml from what the cluster has
+    #[command(after_help = INIT_EXAMPLES)]
+    Init(InitArgs),
     /// Show what would be decided, and why
     #[command(after_help = PLAN_EXAMPLES)]
     Plan(PlanArgs),
     /// Write ENIConfigs, user data, launch-template data and CNI settings as files
     #[command(after_help = GENERATE_EXAMPLES)]
     Generate(GenerateArgs),
+    /// Explain which ENIConfig a node uses, and why
+    #[command(after_help = EXPLAIN_EXAMPLES)]
+    Explain(ExplainArgs),
+    /// Show what pod subnets hold, and when they are full
+    #[command(after_help = CAPACITY_EXAMPLES)]
+    Capacity(CapacityArgs),
     /// Print the JSON Schema of a file format
     #[command(after_help = SCHEMA_EXAMPLES)]
     Schema(SchemaArgs),
@@ -164,6 +211,53 @@ pub struct InventoryArgs {
     pub redact: bool,
 }
 
+/// `init`.
+#[derive(Debug, Args)]
+pub struct InitArgs {
+    /// EKS cluster
+    #[arg(short, long, value_name = "NAME")]
+    pub cluster: Option<String>,
+
+    /// AWS Region; otherwise AWS_REGION or that of the profile
+    #[arg(short, long, value_name = "REGION")]
+    pub region: Option<String>,
+
+    /// Profile of the AWS configuration; otherwise AWS_PROFILE
+    #[arg(short, long, value_name = "NAME")]
+    pub profile: Option<String>,
+
+    /// Use this context of the kubeconfig; without it no kubeconfig is needed
+    #[arg(long, value_name = "CONTEXT")]
+    pub kube_context: Option<String>,
+
+    /// Work from this inventory instead of the cluster; `-` is standard input
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub inventory: Option<PathBuf>,
+
+    /// File to write; `-` is standard output
+    #[arg(long, value_name = "FILE", default_value = "eniplan.yaml", value_hint = ValueHint::FilePath)]
+    pub output_file: PathBuf,
+
+    /// Format of the result
+    #[arg(short, long, value_name = "FORMAT", default_value = "human")]
+    pub output: Format,
+}
+
+impl InitArgs {
+    /// Where the cluster comes from; there are no wishes yet.
+    pub fn source(&self) -> SourceArgs {
+        SourceArgs {
+            cluster: self.cluster.clone(),
+            region: self.region.clone(),
+            profile: self.profile.clone(),
+            kube_context: self.kube_context.clone(),
+            config: None,
+            inventory: self.inventory.clone(),
+            node_group: None,
+        }
+    }
+}
+
 /// `plan`.
 #[derive(Debug, Args)]
 pub struct PlanArgs {
@@ -196,6 +290,58 @@ pub struct GenerateArgs {
     pub output: Format,
 }
 
+/// `capacity`.
+#[derive(Debug, Args)]
+pub struct CapacityArgs {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub source: SourceArgs,
+
+    /// Nodes that come every week: of all groups together, or of one group; may be given several times
+    #[arg(long, value_name = "[GROUP=]NODES", value_parser = growth)]
+    pub growth: Vec<GrowthOf>,
+
+    /// Say what a further pod subnet of this size would hold, such as /20
+    #[arg(long, value_name = "/LENGTH", value_parser = subnet_length)]
+    pub add: Option<u8>,
+
+    /// Interfaces on the default network card of every node that the CNI leaves alone
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub unmanaged_interfaces: u32,
+
+    /// Format of the result
+    #[arg(short, long, value_name = "FORMAT", default_value = "human")]
+    pub output: Format,
+}
+
+/// One `--growth`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GrowthOf {
+    /// The group; `None` means all groups that have no figure of their own, together.
+    pub node_group: Option<String>,
+    /// Nodes a week.
+    pub nodes: f64,
+}
+
+fn growth(text: &str) -> Result<GrowthOf, String> {
+    let (node_group, nodes) = match text.split_once('=') {
+        Some((group, nodes)) => (Some(group.to_owned()), nodes),
+        None => (None, text),
+    };
+    match nodes.parse::<f64>() {
+        Ok(nodes) if nodes.is_finite() && nodes > 0.0 => Ok(GrowthOf { node_group, nodes }),
+        _ => Err("expected a number of nodes a week above zero, such as 6 or batch=1.5".into()),
+    }
+}
+
+/// Lengths that a subnet can have. Source: VPC user guide, "Subnet sizing".
+fn subnet_length(text: &str) -> Result<u8, String> {
+    match text.strip_prefix('/').unwrap_or(text).parse() {
+        Ok(length) if (16..=28).contains(&length) => Ok(length),
+        _ => Err("expected the prefix length of a subnet, from /16 to /28".into()),
+    }
+}
+
 /// What `generate --print` writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Printed {
@@ -205,6 +351,30 @@ pub enum Printed {
     Eniconfigs,
     /// The launch-template request of the node group named by --node-group.
     LaunchTemplate,
+}
+
+/// `explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub source: SourceArgs,
+
+    /// Node of the cluster, by name; --node-group says which group it is of, where no label does
+    #[arg(value_name = "NODE", required_unless_present = "subnet_cidr", conflicts_with_all = ["subnet_cidr", "instance_id"])]
+    pub node: Option<String>,
+
+    /// Instead of a node: CIDR of the node subnet of one that --node-group could launch
+    #[arg(long, value_name = "CIDR", requires = "node_group", value_parser = parse_ipv4_cidr)]
+    pub subnet_cidr: Option<Ipv4Net>,
+
+    /// Its instance id
+    #[arg(long, value_name = "ID", requires = "subnet_cidr")]
+    pub instance_id: Option<String>,
+
+    /// Format of the result
+    #[arg(short, long, value_name = "FORMAT", default_value = "human")]
+    pub output: Format,
 }
 
 /// `schema`.

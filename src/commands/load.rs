@@ -26,7 +26,7 @@ pub(super) struct Loaded {
 /// Loads what the flags name.
 pub(super) fn load(source: &SourceArgs, cli: &Cli) -> Result<Loaded, Error> {
     let config = config(source.config.as_deref())?;
-    let inventory = inventory(source, config.as_ref(), cli)?;
+    let inventory = load_inventory(source, config.as_ref(), cli)?;
     match config {
         Some(config) => Ok(Loaded { inventory, config, problems: Vec::new() }),
         None => {
@@ -36,13 +36,8 @@ pub(super) fn load(source: &SourceArgs, cli: &Cli) -> Result<Loaded, Error> {
     }
 }
 
-/// Loads the inventory alone, with what eniplan.yaml names where there is one.
-pub(super) fn load_inventory(source: &SourceArgs, cli: &Cli) -> Result<Inventory, Error> {
-    let config = config(source.config.as_deref())?;
-    inventory(source, config.as_ref(), cli)
-}
-
-fn inventory(source: &SourceArgs, config: Option<&Config>, cli: &Cli) -> Result<Inventory, Error> {
+/// Loads the inventory alone; from the cluster also what the wishes name, where there are any.
+pub(super) fn load_inventory(source: &SourceArgs, config: Option<&Config>, cli: &Cli) -> Result<Inventory, Error> {
     let wanted = source.cluster.as_deref().or(config.map(|config| config.cluster.as_str()));
     let Some(path) = &source.inventory else {
         return read_cluster(wanted.ok_or(Error::NoSource)?, source, config, cli);
@@ -58,7 +53,8 @@ fn inventory(source: &SourceArgs, config: Option<&Config>, cli: &Cli) -> Result<
     }
 }
 
-fn config(path: Option<&Path>) -> Result<Option<Config>, Error> {
+/// The wishes, where there is a file of them.
+pub(super) fn config(path: Option<&Path>) -> Result<Option<Config>, Error> {
     let Some(path) = path.or_else(|| Some(Path::new(DEFAULT_CONFIG)).filter(|path| path.exists())) else {
         return Ok(None);
     };
@@ -90,6 +86,8 @@ fn read_cluster(cluster: &str, source: &SourceArgs, config: Option<&Config>, cli
     use crate::live::{AlsoRead, CollectOptions, Progress, collect};
     use crate::report::progress::Reading;
 
+    // The wishes may be for another cluster than the one that is named on the command line.
+    let config = config.filter(|config| config.cluster == cluster);
     let options = CollectOptions {
         region: source.region.clone().or(config.and_then(|config| config.region.clone())),
         profile: source.profile.clone(),

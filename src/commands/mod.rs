@@ -1,6 +1,9 @@
 //! One file a verb: load what it works from, call the pure functions in order, hand the result to `report`.
 
+mod capacity;
+mod explain;
 mod generate;
+mod init;
 mod inventory;
 mod load;
 mod man;
@@ -48,8 +51,11 @@ impl Outcome {
 pub fn run(cli: &Cli) -> Result<Outcome, Error> {
     match &cli.command {
         Command::Inventory(args) => inventory::run(args, cli),
+        Command::Init(args) => init::run(args, cli),
         Command::Plan(args) => plan::run(args, cli),
         Command::Generate(args) => generate::run(args, cli),
+        Command::Explain(args) => explain::run(args, cli),
+        Command::Capacity(args) => capacity::run(args, cli),
         Command::Schema(args) => schema::run(args.what),
         Command::Completions(args) => {
             let mut script = Vec::new();

@@ -1,6 +1,7 @@
 //! `eniplan plan`: what would be decided, and why.
 
 use super::{Data, Outcome, load};
+use crate::capacity::{Question, capacity};
 use crate::check::{Facts, findings, graded};
 use crate::cli::{Cli, Format, PlanArgs};
 use crate::config::Config;
@@ -42,7 +43,9 @@ pub(super) fn decide(
     }
     // A plan with errors may lack what a template needs; nothing of it would be written anyway.
     let rendered = if has_errors(&graded(problems.clone())) { Rendered::default() } else { render(&plan, inventory)? };
-    let findings = findings(&Facts { inventory, config, plan: &plan, rendered: &rendered }, &problems);
+    let capacity = capacity(inventory, config, &plan, &Question::default());
+    let facts = Facts { inventory, config, plan: &plan, rendered: &rendered, capacity: &capacity };
+    let findings = findings(&facts, &problems);
     Ok(Decided { plan, rendered, findings })
 }
 

@@ -7,6 +7,7 @@ mod eni_config;
 mod kubelet_flags;
 mod launch_template_files;
 mod lookup;
+pub mod proposed_config;
 mod read_back;
 mod registry;
 mod user_data_parts;

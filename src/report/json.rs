@@ -4,12 +4,14 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::generate::Written;
+use crate::capacity::Capacity;
 use crate::error::Error;
 use crate::finding::Finding;
 use crate::plan::Plan;
+use crate::plan::explanation::Explanation;
 
 /// The schema version of the documents of this file.
-const SCHEMA_VERSION: u32 = 1;
+pub(super) const SCHEMA_VERSION: u32 = 1;
 
 /// A value as indented JSON with a final newline.
 ///
@@ -30,12 +32,34 @@ pub fn plan(plan: &Plan, findings: &[Finding]) -> Result<String, Error> {
     pretty("the plan", &json!({ "schema_version": SCHEMA_VERSION, "plan": plan, "findings": findings }))
 }
 
+/// `eniplan capacity -o json`.
+///
+/// # Errors
+/// As [`pretty`].
+pub fn capacity(cluster: &str, capacity: &Capacity, findings: &[Finding]) -> Result<String, Error> {
+    pretty(
+        "the capacity",
+        &json!({ "schema_version": SCHEMA_VERSION, "cluster": cluster, "capacity": capacity, "findings": findings }),
+    )
+}
+
 /// Findings alone, where nothing else could be done.
 ///
 /// # Errors
 /// As [`pretty`].
 pub fn findings(findings: &[Finding]) -> Result<String, Error> {
     pretty("the findings", &json!({ "schema_version": SCHEMA_VERSION, "findings": findings }))
+}
+
+/// `eniplan explain -o json`.
+///
+/// # Errors
+/// As [`pretty`].
+pub fn explanation(explanation: &Explanation, findings: &[Finding]) -> Result<String, Error> {
+    pretty(
+        "the explanation",
+        &json!({ "schema_version": SCHEMA_VERSION, "explanation": explanation, "findings": findings }),
+    )
 }
 
 /// `eniplan generate -o json`.

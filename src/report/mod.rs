@@ -2,9 +2,13 @@
 //!
 //! Text carries its colours as escape sequences; whoever prints it removes them where they are not wanted.
 
+mod bars;
+pub mod capacity;
 pub mod error;
+pub mod explain;
 pub mod findings;
 pub mod generate;
+pub mod init;
 pub mod inventory;
 pub mod json;
 pub mod plan;

@@ -78,6 +78,30 @@ class Faults(BenchTest):
             self.ec2.describe_vpcs()
         self.assertEqual(self.kube("GET", NODES)[0], 410)
 
+    def test_from_some_call_on(self):
+        self.faults({"service": "eks", "from": 2, "kind": "expired"})
+        self.eks.list_clusters()
+        for _ in range(2):
+            self.refused("ExpiredTokenException", self.eks.list_clusters)
+
+    def test_an_error_of_the_services_own(self):
+        self.faults({"action": "UpdateNodegroupVersion", "kind": "refuse", "code": "InvalidRequestException", "message": "You are not authorized to launch instances with this launch template."})
+        self.refused("InvalidRequestException", self.eks.update_nodegroup_version, clusterName="demo", nodegroupName="web", says="not authorized to launch")
+
+    def test_how_calls_overlap_and_repeat_is_written_down(self):
+        self.faults({"action": "DescribeVpcs", "kind": "delay", "seconds": 0.3}, {"action": "DescribeSubnets", "kind": "throttle", "times": 1})
+        threads = [threading.Thread(target=self.ec2.describe_vpcs) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.bench.aws("ec2", attempts=2).describe_subnets()
+        entries = self.control("GET", "journal")
+        self.assertEqual(sorted(entry["in_flight"] for entry in entries[:3]), [1, 2, 3])
+        self.assertEqual([entry["attempt"] for entry in entries[3:]], [1, 2])
+        for entry in entries:
+            self.assertGreaterEqual(entry["ended"], entry["began"])
+
     def test_a_delay(self):
         self.faults({"action": "DescribeVpcs", "kind": "delay", "seconds": 0.2})
         self.ec2.describe_vpcs()

@@ -228,6 +228,12 @@ class Nodes(BenchTest):
         nodes = self.roll("#!/bin/sh")
         self.assertEqual(sorted(node["metadata"]["labels"]["a"] for node in nodes), ["1", "2"])
 
+    def test_max_pods_that_nobody_sets(self):
+        pods = lambda nodes: {node["status"]["capacity"]["pods"] for node in nodes}  # noqa: E731
+        self.assertEqual(pods(self.roll("#!/bin/sh")), {"29"})
+        self.custom_networking()
+        self.assertEqual(pods(self.roll("#!/bin/sh")), {"20"})
+
     def test_without_custom_networking_pods_share_the_node_subnet(self):
         self.roll("#!/bin/sh")
         interfaces = self.ec2.describe_network_interfaces(Filters=[{"Name": "attachment.device-index", "Values": ["1"]}])["NetworkInterfaces"]

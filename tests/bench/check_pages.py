@@ -119,5 +119,5 @@ class Lookups(BenchTest):
         self.refused("ResourceNotFoundException", eks.describe_cluster, name="demo", status=404)
 
     def test_what_the_bench_does_not_know_moto_answers(self):
-        zones = self.ec2.describe_availability_zones()["AvailabilityZones"]
-        self.assertIn("ap-southeast-1a", [zone["ZoneName"] for zone in zones])
+        offerings = self.ec2.describe_instance_type_offerings(LocationType="region", Filters=[{"Name": "instance-type", "Values": ["m5.large"]}])
+        self.assertEqual([one["InstanceType"] for one in offerings["InstanceTypeOfferings"]], ["m5.large"])

@@ -85,6 +85,13 @@ class Wire(BenchTest):
         self.refused("ExpiredTokenException", self.bench.aws("eks", **options).list_clusters, status=403)
         self.refused("RequestExpired", self.bench.aws("ec2", **options).describe_vpcs)
 
+    def test_a_role_to_take_on(self):
+        made = self.sts.assume_role(RoleArn="arn:aws:iam::111122223333:role/reader", RoleSessionName="ci")["Credentials"]
+        options = {"key": made["AccessKeyId"], "secret": made["SecretAccessKey"], "token": made["SessionToken"]}
+        self.assertEqual(self.bench.aws("sts", **options).get_caller_identity()["Arn"], "arn:aws:sts::111122223333:assumed-role/reader/ci")
+        self.assertEqual(self.bench.aws("eks", **options).list_clusters()["clusters"], ["demo"])
+        self.refused("AccessDenied", self.sts.assume_role, RoleArn="arn:aws:iam::111122223333:role/denied", RoleSessionName="ci")
+
     def test_the_journal_tells_what_was_asked(self):
         self.ec2.describe_subnets(SubnetIds=["subnet-0aa11111111111111"])
         self.new_version(KeyName="ops")

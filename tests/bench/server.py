@@ -19,6 +19,7 @@ from aws import (  # noqa: E402, F401
     ec2_images,
     ec2_instances,
     ec2_network,
+    ec2_network_writes,
     ec2_template_writes,
     ec2_templates,
     eks_addon,

@@ -4,7 +4,7 @@ import base64
 import json
 import re
 
-from http_end import Answer
+from answer import Answer
 from kube import kinds, rollout, status
 
 METADATA_ONLY = re.compile(r"as=(PartialObjectMetadata(?:List)?);g=meta\.k8s\.io;v=v1")
@@ -33,6 +33,8 @@ def get(call, kind, namespace, name):
 def listed(call, kind, namespace):
     """A list, or a page of one."""
     store = call.store
+    if kind is kinds.NODE and not call.query.get("continue"):
+        store.arrive()
     keys = store.keys(kind)
     if namespace:
         keys = [key for key in keys if key[0] == namespace]

@@ -40,11 +40,19 @@ def launch(call, group, data, subnet_id):
         attached += [secondary] if secondary else []
     ready = ready and len(attached) > 1
     name = _node_name(region.name, address)
-    most = outcome.max_pods or cni.max_pods(_kind(call, kind))
+    most = outcome.max_pods or _max_pods(call, group, data, kind)
     _put_instance(call, group, instance_id, kind, data, name, attached)
-    _put_node(world, name, instance_id, subnet, address, labels, ready, most, group)
+    late = call.settings["nodes_late"]
+    world.kube.put_late(late, kinds.NODE, ("", name), _node(world, name, instance_id, subnet, address, labels, ready, most, group))
     for at, pod_address in enumerate(pods if ready else []):
-        _put_pod(world, f"{group['nodegroupName']}-{instance_id[-8:]}-{at}", name, pod_address)
+        pod = f"{group['nodegroupName']}-{instance_id[-8:]}-{at}"
+        world.kube.put_late(late, kinds.POD, ("default", pod), _pod(world, pod, name, pod_address))
+
+
+def _max_pods(call, group, data, kind):
+    if data.get("ImageId"):
+        return cni.max_pods_of_image(_kind(call, kind))
+    return cni.max_pods_of_eks(call.world.kube, [_kind(call, one) for one in group["instanceTypes"] or [kind]])
 
 
 def _ami_type(call, group, data):
@@ -121,7 +129,7 @@ def _put_instance(call, group, instance_id, kind, data, name, attached):
         call.region.network_interfaces[one["NetworkInterfaceId"]] = one
 
 
-def _put_node(world, name, instance_id, subnet, address, labels, ready, most, group):
+def _node(world, name, instance_id, subnet, address, labels, ready, most, group):
     taints = [{"key": one["key"], "value": one.get("value", ""), "effect": EFFECTS[one["effect"]]} for one in group["taints"] or []]
     spec = {"providerID": f"aws:///{subnet['AvailabilityZone']}/{instance_id}"}
     if not ready:
@@ -131,7 +139,7 @@ def _put_node(world, name, instance_id, subnet, address, labels, ready, most, gr
     condition = {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "kubelet is posting ready status"}
     if not ready:
         condition.update(status="False", reason="KubeletNotReady", message="container runtime network not ready: cni plugin not initialized")
-    world.kube.put(kinds.NODE, ("", name), {
+    return {
         "kind": "Node", "apiVersion": "v1",
         "metadata": {
             "name": name, "uid": world.new_uid(), "resourceVersion": world.kube.next_version(), "creationTimestamp": now(), "labels": labels,
@@ -144,15 +152,15 @@ def _put_node(world, name, instance_id, subnet, address, labels, ready, most, gr
             "addresses": [{"type": "InternalIP", "address": address}, {"type": "Hostname", "address": name}],
             "nodeInfo": {"osImage": "Amazon Linux 2023.9.20251110", "operatingSystem": "linux", "architecture": labels["kubernetes.io/arch"]},
         },
-    })
+    }
 
 
 # Source: EKS API reference, Taint: effects are spelt otherwise than in Kubernetes.
 EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
 
 
-def _put_pod(world, name, node, address):
-    world.kube.put(kinds.POD, ("default", name), {
+def _pod(world, name, node, address):
+    return {
         "kind": "Pod", "apiVersion": "v1",
         "metadata": {
             "name": name, "namespace": "default", "uid": world.new_uid(), "resourceVersion": world.kube.next_version(),
@@ -160,7 +168,7 @@ def _put_pod(world, name, node, address):
         },
         "spec": {"nodeName": node, "containers": [{"name": "main", "image": "pause"}]},
         "status": {"phase": "Running", "podIP": address, "podIPs": [{"ip": address}]},
-    })
+    }
 
 
 def terminate(call, name):
