@@ -32,7 +32,7 @@ fn main() -> ExitCode {
 
 fn could_not(error: &Error) -> ExitStatus {
     print_error(&report::error::text(error));
-    ExitStatus::CouldNot
+    error.exit_status()
 }
 
 /// Nobody is left to be told when standard error cannot be written.

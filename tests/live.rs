@@ -5,12 +5,18 @@
 mod bench;
 #[path = "live/calls.rs"]
 mod calls;
+#[path = "live/commands.rs"]
+mod commands;
 #[path = "live/errors.rs"]
 mod errors;
 #[path = "live/faults.rs"]
 mod faults;
+#[path = "live/kubernetes.rs"]
+mod kubernetes;
 #[path = "live/pages.rs"]
 mod pages;
+#[path = "live/proxy.rs"]
+mod proxy;
 #[path = "live/reader.rs"]
 mod reader;
 #[path = "live/seeds.rs"]

@@ -1,6 +1,17 @@
 //! Generated user data with every oddity that is met in the field: it is read for what it is, merged without loss,
 //! merged twice as if once, and given back when ours is taken out.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::use_debug,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    missing_docs
+)]
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::Write as _;

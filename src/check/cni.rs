@@ -192,6 +192,38 @@ pub(super) fn pod_subnet_with_cni_tag(facts: &Facts<'_>, problems: &mut Vec<Prob
     }
 }
 
+/// First CNI that chooses tagged subnets by itself. Source: amazon-vpc-cni-k8s CHANGELOG, v1.18.0.
+const FIRST_CNI_WITH_DISCOVERY: CniVersion = CniVersion(1, 18, 0);
+
+/// Custom networking takes the place of subnet discovery; people who tagged subnets for it must hear of that.
+pub(super) fn subnet_discovery_in_use(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    let Some(now) = facts.inventory.cni_settings() else { return };
+    let discovers = now.flag_or("ENABLE_SUBNET_DISCOVERY", true)
+        && now.version.is_none_or(|version| version >= FIRST_CNI_WITH_DISCOVERY);
+    if now.custom_networking() || !discovers {
+        return;
+    }
+    let tagged: Vec<&str> = facts
+        .inventory
+        .subnets
+        .iter()
+        .filter(|subnet| subnet.tags.get(CNI_ROLE_TAG).is_some_and(|value| value != "0"))
+        .map(|subnet| subnet.subnet_id.as_str())
+        .collect();
+    if !tagged.is_empty() {
+        problems.push(Problem::new(
+            "subnet-discovery-in-use",
+            subject(),
+            format!(
+                "pods take addresses by subnet discovery now: custom networking is off, and {} carry {CNI_ROLE_TAG}; the plan \
+                 turns custom networking on, and discovery then chooses nothing any more",
+                tagged.join(", ")
+            ),
+            "ask `eniplan advise` whether discovery is enough, and those who tagged the subnets, before you switch",
+        ));
+    }
+}
+
 /// Tag of subnet discovery. Source: amazon-vpc-cni-k8s `pkg/awsutils/awsutils.go`, `subnetDiscoveryTagKey`.
 const CNI_ROLE_TAG: &str = "kubernetes.io/role/cni";
 
@@ -216,6 +248,35 @@ fn tagged_pod_subnets<'a>(facts: &Facts<'a>) -> Vec<((&'a String, &'a String), &
             Some(((&eni_config.subnet_id, &eni_config.name), value.as_str()))
         })
         .collect()
+}
+
+pub(super) fn cni_version_unknown(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    let Some(aws_node) = &facts.inventory.aws_node else { return };
+    if version(facts).is_none() && facts.plan.label.design == LabelDesign::Override {
+        problems.push(Problem::new(
+            "cni-version-unknown",
+            subject(),
+            format!("the image `{}` does not tell the CNI's version; label design `override` needs {FIRST_CNI_WITH_EXTERNAL_LABEL} or later", aws_node.image),
+            "make sure of the version, or use `label: {design: own}`",
+        ));
+    }
+}
+
+/// Source: amazon-vpc-cni-k8s `cmd/aws-vpc-cni/main.go`, the check of the warm targets at start.
+pub(super) fn prefixes_without_warm_target(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    let settings = settings_after(facts);
+    if facts.inventory.aws_node.is_none() || !settings.prefix_delegation() {
+        return;
+    }
+    let is_zero = |name: &str| settings.value(name).is_none_or(|value| value.parse() == Ok(0));
+    if ["WARM_PREFIX_TARGET", "WARM_IP_TARGET", "MINIMUM_IP_TARGET"].into_iter().all(is_zero) {
+        problems.push(Problem::new(
+            "prefixes-without-warm-target",
+            subject(),
+            "prefix delegation is on and WARM_PREFIX_TARGET, WARM_IP_TARGET and MINIMUM_IP_TARGET are all unset or 0; aws-node refuses to start",
+            "set WARM_PREFIX_TARGET to \"1\"",
+        ));
+    }
 }
 
 pub(super) fn snat_uses_node_address(facts: &Facts<'_>, problems: &mut Vec<Problem>) {

@@ -96,12 +96,16 @@ pub(super) fn cluster_security_group_missing(facts: &Facts<'_>, problems: &mut V
         .filter(|(_, port)| !known.iter().any(|group| admits(group, cluster_group, *port)))
         .map(|(what, _)| what)
         .collect();
-        let message = if closed.is_empty() || known.len() < groups.len() {
-            format!("its groups {} do not include the cluster security group {cluster_group}", groups.join(", "))
+        let names = groups.join(", ");
+        let message = if known.len() < groups.len() {
+            format!("its groups {names} do not include the cluster security group {cluster_group}")
+        } else if closed.is_empty() {
+            format!(
+                "its groups {names} do not include the cluster security group {cluster_group}; their rules admit DNS and probes, but webhooks depend on their ports"
+            )
         } else {
             format!(
-                "its groups {} do not include the cluster security group {cluster_group}, and no rule admits from it: {}",
-                groups.join(", "),
+                "its groups {names} do not include the cluster security group {cluster_group}, and no rule admits from it: {}",
                 closed.join(", ")
             )
         };

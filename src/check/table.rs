@@ -1,43 +1,41 @@
 //! The rule table.
 
-use super::{How, Rule, When};
-use super::{cluster, cni, eni_configs, launch_templates, node_groups, nodes, pod_subnets, user_data};
+use super::Rule;
+use super::lint::LINT_RULES;
+use super::row::{examined, of_capacity, of_plan_and_capacity, stated, stated_by_diff};
+use super::{capacity, cluster, cni, eni_configs, launch_templates, node_groups, nodes, pod_subnets, user_data};
 use crate::finding::Severity;
 
-const fn stated(id: &'static str, severity: Severity, summary: &'static str, why: &'static str) -> Rule {
-    Rule { id, severity, when: When::Plan, summary, why, how: How::Stated }
-}
-
-const fn stated_by_diff(id: &'static str, severity: Severity, summary: &'static str, why: &'static str) -> Rule {
-    Rule { id, severity, when: When::Apply, summary, why, how: How::Stated }
-}
-
-const fn examined(
-    id: &'static str,
-    severity: Severity,
-    examine: fn(&super::Facts<'_>, &mut Vec<crate::finding::Problem>),
-    summary: &'static str,
-    why: &'static str,
-) -> Rule {
-    Rule { id, severity, when: When::Plan, summary, why, how: How::Facts(examine) }
-}
-
 /// Every rule of the product.
+pub const RULES: &[Rule] = &all();
+
+const fn all() -> [Rule; PLAN_RULES.len() + LINT_RULES.len()] {
+    let mut all = [stated("", Severity::Note, "", ""); PLAN_RULES.len() + LINT_RULES.len()];
+    let (plan, lint) = all.split_at_mut(PLAN_RULES.len());
+    plan.copy_from_slice(PLAN_RULES);
+    lint.copy_from_slice(LINT_RULES);
+    all
+}
+
+/// Rules about plan, changes and the live cluster.
 #[rustfmt::skip]
-pub const RULES: &[Rule] = &[
-    examined("read-failed", Severity::Error, cluster::read_failed,
+const PLAN_RULES: &[Rule] = &[
+    of_plan_and_capacity("read-failed", Severity::Error, cluster::read_failed,
         "A read of AWS or Kubernetes was denied or failed.",
         "What was not read is not guessed; decisions and checks that need it would rest on nothing."),
+    examined("aws-node-unread", Severity::Warning, cluster::aws_node_unread,
+        "The aws-node DaemonSet could not be read, and the add-on's values stand in for it.",
+        "Settings that were made past the add-on are not known."),
     examined("routes-unread", Severity::Warning, cluster::routes_unread,
         "The route tables of the VPC could not be read.",
         "Whether pods can leave their subnet cannot be told."),
-    examined("region-differs", Severity::Error, cluster::region_differs,
+    of_plan_and_capacity("region-differs", Severity::Error, cluster::region_differs,
         "The file is for another Region than the inventory.",
         "Clusters of the same name exist in several Regions."),
-    examined("ipv6-cluster", Severity::Error, cluster::ipv6_cluster,
+    of_plan_and_capacity("ipv6-cluster", Severity::Error, cluster::ipv6_cluster,
         "The cluster is an IPv6 cluster.",
         "The VPC CNI does not start with custom networking on an IPv6 cluster."),
-    examined("auto-mode-only", Severity::Error, cluster::auto_mode_only,
+    of_plan_and_capacity("auto-mode-only", Severity::Error, cluster::auto_mode_only,
         "The cluster runs in EKS Auto Mode without aws-node.",
         "Auto Mode ignores ENIConfigs; its NodeClass selects pod subnets itself."),
     examined("auto-mode-beside", Severity::Note, cluster::auto_mode_beside,
@@ -73,6 +71,12 @@ pub const RULES: &[Rule] = &[
     examined("cni-relabels", Severity::Error, cni::cni_relabels,
         "The CNI overwrites the label.",
         "Before v1.11 it wrote the label of ENI_CONFIG_LABEL_DEF itself, whatever kubelet had set."),
+    examined("cni-version-unknown", Severity::Warning, cni::cni_version_unknown,
+        "The CNI version cannot be told.",
+        "Label design `override` needs v1.11 or later."),
+    examined("prefixes-without-warm-target", Severity::Error, cni::prefixes_without_warm_target,
+        "Prefix delegation is on without any warm target.",
+        "aws-node refuses to start."),
     stated("cni-too-old-for-override", Severity::Error,
         "Label design `override` needs CNI v1.11.",
         "Older releases do not look at vpc.amazonaws.com/externalEniConfig."),
@@ -97,6 +101,9 @@ pub const RULES: &[Rule] = &[
     examined("switch-pending", Severity::Warning, cni::switch_pending,
         "The plan changes where nodes get pod addresses.",
         "Turning custom networking on, or changing the label key, reaches every node at its next interface."),
+    examined("subnet-discovery-in-use", Severity::Warning, cni::subnet_discovery_in_use,
+        "Subnet discovery gives pods their addresses now.",
+        "Custom networking takes its place, and somebody tagged those subnets on purpose."),
     examined("cni-owned-by-helm", Severity::Warning, cni::cni_owned_by_helm,
         "A Helm release owns the CNI's settings.",
         "Its next upgrade reverts what is written past it."),
@@ -139,6 +146,9 @@ pub const RULES: &[Rule] = &[
     stated("eniconfig-subnet-changes", Severity::Warning,
         "An ENIConfig that no node uses gets another subnet.",
         "Nothing moves, but a new name is easier to follow."),
+    stated("eniconfig-groups-change", Severity::Warning,
+        "The security groups of an ENIConfig in use change.",
+        "Interfaces that exist keep the old groups."),
     stated("eniconfig-in-use-elsewhere", Severity::Error,
         "An ENIConfig in use would get another subnet.",
         "Interfaces that exist stay in the old subnet, new ones go to the new one: nodes in two subnets."),
@@ -184,6 +194,9 @@ pub const RULES: &[Rule] = &[
     stated("zone-without-pod-subnet", Severity::Error,
         "A node subnet's zone has no pod subnet in the group's pools.",
         "Its nodes would never be Ready; another zone's subnet cannot help."),
+    stated("pod-subnet-on-other-outpost", Severity::Error,
+        "The pod subnets of a node subnet's zone are on another Outpost, or on none.",
+        "An interface attaches only where the instance is."),
     stated("several-pod-subnets-in-zone", Severity::Error,
         "Several ENIConfigs fit a node subnet, and nothing says which.",
         "A choice by chance cannot be verified."),
@@ -214,6 +227,9 @@ pub const RULES: &[Rule] = &[
     examined("pod-subnet-not-available", Severity::Warning, pod_subnets::pod_subnet_not_available,
         "A pod subnet is not available yet.",
         "Interfaces cannot be made before."),
+    examined("pod-subnet-full", Severity::Warning, pod_subnets::pod_subnet_full,
+        "A pod subnet has no free address.",
+        "There is no fall-back when the one subnet of an ENIConfig is full."),
     examined("pod-subnet-is-node-subnet", Severity::Warning, pod_subnets::pod_subnet_is_node_subnet,
         "A subnet serves nodes and pods.",
         "They take each other's addresses, and groups and routes cannot differ."),
@@ -328,6 +344,9 @@ pub const RULES: &[Rule] = &[
     examined("new-group-incomplete", Severity::Warning, node_groups::new_group_incomplete,
         "A new group is not fully described.",
         "create-nodegroup.json lacks what is not said."),
+    examined("self-managed-template-incomplete", Severity::Warning, node_groups::self_managed_incomplete,
+        "A new launch template of a self-managed group lacks what only its owner knows.",
+        "An instance without the node role cannot join."),
     examined("self-managed-without-image", Severity::Error, node_groups::self_managed_without_image,
         "A self-managed group's launch template names no image.",
         "An Auto Scaling group cannot launch from it."),
@@ -340,8 +359,14 @@ pub const RULES: &[Rule] = &[
     examined("not-carried-over", Severity::Warning, node_groups::not_carried_over,
         "A setting of the replaced group cannot be carried over.",
         "EKS makes it only for groups without a launch template."),
+    examined("karpenter-reserves-no-interface", Severity::Note, nodes::karpenter_reserves_no_interface,
+        "Karpenter must know that an interface carries no pods.",
+        "Otherwise it plans more pods for a node than the node has addresses for."),
     examined("node-without-label", Severity::Error, nodes::node_without_label,
         "A node without the label would look for an ENIConfig that does not exist.",
+        "Its next interface fails, and pods with it."),
+    examined("node-names-missing-eniconfig", Severity::Error, nodes::node_names_missing_eniconfig,
+        "A node names an ENIConfig that does not exist.",
         "Its next interface fails, and pods with it."),
     examined("zone-without-eniconfig", Severity::Error, nodes::zone_without_eniconfig,
         "Nodes that keep the zone label have no ENIConfig of that name.",
@@ -367,29 +392,28 @@ pub const RULES: &[Rule] = &[
     stated_by_diff("node-group-cannot-be-updated", Severity::Error,
         "A node group is in a state in which EKS updates nothing.",
         "The update call would fail."),
+    examined("pod-subnet-small-for-maximum", Severity::Warning, capacity::small_for_maximum,
+        "A pod subnet cannot hold its node groups at their largest sizes.",
+        "An ENIConfig has one subnet and no second choice: when it is full, pods stay without an address."),
+    of_plan_and_capacity("free-blocks-not-provable", Severity::Warning, capacity::free_blocks_not_provable,
+        "Whether a pod subnet has enough whole /28 blocks cannot be told.",
+        "EC2 counts free addresses, not free blocks; one address in a block makes it useless for a prefix."),
+    of_plan_and_capacity("pod-subnet-mixes-modes", Severity::Warning, capacity::mixes_modes,
+        "Nodes with prefixes and nodes with single addresses share a pod subnet.",
+        "Single addresses break up the blocks that prefixes need."),
+    of_capacity("capacity-maximum-does-not-fit", Severity::Error, capacity::maximum_does_not_fit,
+        "A pod subnet cannot hold its node groups at their largest sizes.",
+        "The node groups may grow that far, and then pods stay without an address."),
+    of_capacity("capacity-update-does-not-fit", Severity::Warning, capacity::update_does_not_fit,
+        "A pod subnet cannot hold its node groups at their largest sizes while EKS updates them.",
+        "An update adds nodes before it removes the old ones, and stops when these do not become Ready."),
+    of_capacity("capacity-skew-overflows", Severity::Warning, capacity::skew_overflows,
+        "By chance a pod subnet can get more nodes than it holds.",
+        "A hash spreads nodes unevenly; one outcome in twenty is worse than the 95th percentile."),
+    of_capacity("capacity-unknown", Severity::Warning, capacity::unknown,
+        "A node group or a pod subnet is missing from the figures.",
+        "What is not known is not guessed; the figures are too small by it."),
 ];
-
-/// The text of `docs/rules.md`.
-pub fn rules_page() -> String {
-    let mut page = String::from(
-        "# Rules\n\n\
-         What eniplan looks for. Errors keep `generate` and `apply` from writing (exit code 4); warnings and notes do not.\n\
-         This page is made from the rule table in `src/check/table.rs`; a test keeps the two equal.\n\n\
-         | rule | severity | says |\n|---|---|---|\n",
-    );
-    for rule in RULES {
-        page.push_str(&format!(
-            "| [`{0}`](#{0}) | {1} | {2} |\n",
-            rule.id,
-            rule.severity.word(),
-            rule.summary.replace('|', "\\|")
-        ));
-    }
-    for rule in RULES {
-        page.push_str(&format!("\n## {}\n\n**{}**: {} {}\n", rule.id, rule.severity.word(), rule.summary, rule.why));
-    }
-    page
-}
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,7 @@
 //! `eniplan plan`: what would be decided, and why.
 
 use super::{Data, Outcome, load};
+use crate::capacity::{Question, capacity};
 use crate::check::{Facts, findings, graded};
 use crate::cli::{Cli, Format, PlanArgs};
 use crate::config::Config;
@@ -42,12 +43,14 @@ pub(super) fn decide(
     }
     // A plan with errors may lack what a template needs; nothing of it would be written anyway.
     let rendered = if has_errors(&graded(problems.clone())) { Rendered::default() } else { render(&plan, inventory)? };
-    let findings = findings(&Facts { inventory, config, plan: &plan, rendered: &rendered }, &problems);
+    let capacity = capacity(inventory, config, &plan, &Question::default());
+    let facts = Facts { inventory, config, plan: &plan, rendered: &rendered, capacity: &capacity };
+    let findings = findings(&facts, &problems);
     Ok(Decided { plan, rendered, findings })
 }
 
 pub(super) fn run(args: &PlanArgs, cli: &Cli) -> Result<Outcome, Error> {
-    let loaded = load::load(&args.source)?;
+    let loaded = load::load(&args.source, cli)?;
     let Decided { plan, findings, .. } =
         decide(&loaded.inventory, &loaded.config, loaded.problems, args.source.node_group.as_deref())?;
     let status = if has_errors(&findings) { ExitStatus::Findings } else { ExitStatus::Done };

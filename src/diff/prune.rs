@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::gate::settings_after;
-use super::launch_templates::{Versions, before};
-use super::{Change, Facts, Found, Stage, VersionRef, eni_configs};
-use crate::inventory::LaunchTemplate;
+use super::launch_templates::Versions;
+use super::{Change, EniConfigBefore, Facts, Found, LaunchTemplateBefore, Stage, VersionRef};
+use crate::finding::Subject;
+use crate::inventory::{GapSource, LaunchTemplate};
 use crate::plan::MANAGED_BY_LABEL;
 use crate::resolve::resolve;
 
@@ -25,6 +26,15 @@ pub(super) fn changes(facts: &Facts<'_>, versions: &Versions, found: &mut Found)
 /// Never one that a node, a group's template or the plan names.
 fn unused_eni_configs(facts: &Facts<'_>, found: &mut Found) {
     let inventory = facts.inventory;
+    let users = [GapSource::EniConfigs, GapSource::Nodes, GapSource::NodeGroups, GapSource::LaunchTemplates];
+    if let Some(gap) = users.into_iter().find_map(|source| inventory.gaps_in(source).next()) {
+        found.await_user(
+            Subject::Read(gap.action.clone()),
+            "what it would say may name an ENIConfig, so that none is deleted",
+            format!("allow {}, then run again", gap.action),
+        );
+        return;
+    }
     let settings_now = inventory.cni_settings().unwrap_or_default();
     let settings_after = settings_after(facts);
     let by_nodes: BTreeSet<String> = inventory
@@ -50,7 +60,7 @@ fn unused_eni_configs(facts: &Facts<'_>, found: &mut Found) {
         let by_groups = inventory.node_groups.iter().any(|group| group.labels.values().any(|label| label == name));
         let by_templates = in_templates.iter().any(|text| text.contains(name.as_str()));
         if ours && !planned && !by_pools && !by_groups && !by_nodes.contains(name) && !by_templates {
-            found.changes.push(Change::DeleteEniConfig { name: name.clone(), before: eni_configs::before(eni_config) });
+            found.changes.push(Change::DeleteEniConfig { name: name.clone(), before: EniConfigBefore::of(eni_config) });
         }
     }
 }
@@ -91,7 +101,7 @@ fn old_versions(facts: &Facts<'_>, template: &LaunchTemplate, keep: usize, versi
         found.changes.push(Change::DeleteLaunchTemplateVersions {
             launch_template_id: id.to_owned(),
             versions: old,
-            before: before(template),
+            before: LaunchTemplateBefore::of(template),
         });
     }
 }

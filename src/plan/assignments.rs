@@ -82,33 +82,45 @@ fn from_pools(
     names.sort();
     names.dedup();
     if names.is_empty() && !pools_are_at_fault(pools, notes) {
-        let zones = list({
-            let mut zones: Vec<String> =
-                of_pools().filter_map(|eni_config| inventory.subnet(&eni_config.subnet_id)).map(place).collect();
-            zones.sort();
-            zones.dedup();
-            zones
-        });
-        notes.problem(
-            "zone-without-pod-subnet",
-            group.subject(),
-            format!(
-                "node subnet {} ({}) is in {}, where pool {} has no pod subnet; it has them in: {}",
-                node_subnet.subnet_id,
-                node_subnet.cidr_block,
-                place(node_subnet),
-                list(pools),
-                if zones.is_empty() { "no zone" } else { &zones }
-            ),
-            "add a pod subnet of that place to the pool, or take the node subnet out of the group",
-        );
+        let of_pools: Vec<&EniConfigPlan> = of_pools().collect();
+        no_pod_subnet(inventory, group, node_subnet, &of_pools, notes);
     }
     names
 }
 
+fn no_pod_subnet(
+    inventory: &Inventory,
+    group: &GroupFacts<'_>,
+    node_subnet: &Subnet,
+    of_pools: &[&EniConfigPlan],
+    notes: &mut Notes,
+) {
+    let mut places: Vec<String> =
+        of_pools.iter().filter_map(|eni_config| inventory.subnet(&eni_config.subnet_id)).map(place).collect();
+    places.sort();
+    places.dedup();
+    let in_zone = of_pools.iter().any(|eni_config| eni_config.availability_zone_id == node_subnet.availability_zone_id);
+    notes.problem(
+        if in_zone { "pod-subnet-on-other-outpost" } else { "zone-without-pod-subnet" },
+        group.subject(),
+        format!(
+            "node subnet {} ({}) is in {}, where pool {} has no pod subnet; it has them in: {}",
+            node_subnet.subnet_id,
+            node_subnet.cidr_block,
+            place(node_subnet),
+            list(&group.config.pools),
+            if places.is_empty() { "no zone".to_owned() } else { list(&places) }
+        ),
+        "add a pod subnet of that place to the pool, or take the node subnet out of the group",
+    );
+}
+
 /// A pool whose own problem is already stated would make every zone look uncovered.
 fn pools_are_at_fault(pools: &[String], notes: &Notes) -> bool {
-    notes.problems.iter().any(|problem| matches!(&problem.subject, Subject::Pool(pool) if pools.contains(pool)))
+    notes.problems.iter().any(|problem| match &problem.subject {
+        Subject::Pool(pool) => pools.contains(pool),
+        _ => matches!(problem.rule, "pod-subnet-without-name" | "eniconfig-name-clash"),
+    })
 }
 
 /// `eu-west-1a (euw1-az3)`, with the Outpost where it is on one.
@@ -197,6 +209,10 @@ fn map_omits(
             );
             return vec![zone.clone()];
         }
+        return Vec::new();
+    }
+    let is_split = group.config.map.iter().any(|row| node_subnet.cidr_block.contains(&row.cidr));
+    if is_split {
         return Vec::new();
     }
     notes.problem(

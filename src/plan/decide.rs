@@ -99,7 +99,9 @@ fn node_group(
         || has_part_of_ours(group);
     let successor = group.config.successor.as_deref();
     let can_take_a_template = group.known.is_none() || group.template.is_some();
-    if needs_user_data && !can_take_a_template {
+    // While the label key cannot be told, whether the group needs user data is not known either.
+    let is_certain = !notes.problems.iter().any(|problem| problem.rule == "label-undecidable");
+    if needs_user_data && !can_take_a_template && is_certain {
         needs_new_group(group, notes);
     }
     let replaces = (needs_user_data && !can_take_a_template && successor.is_some()).then(|| group.name.to_owned());

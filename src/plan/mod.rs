@@ -25,6 +25,7 @@ use crate::config::{AmiFamily, LabelDesign, OnNoMatch, Strategy};
 use crate::finding::Subject;
 use crate::inventory::Taint;
 
+pub(crate) use bootstrap::kubelet_may_set;
 pub use decide::{Planned, plan};
 pub use from_tags::{POOL_TAG, config_from_tags};
 pub use launch_template_plan::{CLUSTER_TAG, NODE_GROUP_TAG, is_ours};

@@ -4,8 +4,12 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::generate::Written;
+use crate::advise::Advice;
+use crate::capacity::Capacity;
+use crate::diff::Diff;
 use crate::error::Error;
 use crate::finding::Finding;
+use crate::inventory::Inventory;
 use crate::plan::Plan;
 use crate::plan::explanation::Explanation;
 
@@ -29,6 +33,28 @@ pub fn pretty(what: &str, value: &impl Serialize) -> Result<String, Error> {
 /// As [`pretty`].
 pub fn plan(plan: &Plan, findings: &[Finding]) -> Result<String, Error> {
     pretty("the plan", &json!({ "schema_version": SCHEMA_VERSION, "plan": plan, "findings": findings }))
+}
+
+/// `eniplan capacity -o json`.
+///
+/// # Errors
+/// As [`pretty`].
+pub fn capacity(cluster: &str, capacity: &Capacity, findings: &[Finding]) -> Result<String, Error> {
+    pretty(
+        "the capacity",
+        &json!({ "schema_version": SCHEMA_VERSION, "cluster": cluster, "capacity": capacity, "findings": findings }),
+    )
+}
+
+/// `eniplan advise -o json`.
+///
+/// # Errors
+/// As [`pretty`].
+pub fn advice(cluster: &str, advice: &Advice, findings: &[Finding]) -> Result<String, Error> {
+    pretty(
+        "the advice",
+        &json!({ "schema_version": SCHEMA_VERSION, "cluster": cluster, "advice": advice, "findings": findings }),
+    )
 }
 
 /// Findings alone, where nothing else could be done.
@@ -56,4 +82,16 @@ pub fn explanation(explanation: &Explanation, findings: &[Finding]) -> Result<St
 /// As [`pretty`].
 pub fn generated(written: &Written, findings: &[Finding]) -> Result<String, Error> {
     pretty("the result", &json!({ "schema_version": SCHEMA_VERSION, "written": written, "findings": findings }))
+}
+
+/// `eniplan diff -o json`.
+///
+/// # Errors
+/// As [`pretty`].
+pub fn diff(diff: &Diff, inventory: &Inventory, findings: &[Finding]) -> Result<String, Error> {
+    let mut document = super::diff::json(diff, inventory);
+    if let Some(fields) = document.as_object_mut() {
+        fields.insert("findings".into(), json!(findings));
+    }
+    pretty("the diff", &document)
 }

@@ -2,12 +2,18 @@
 //!
 //! Text carries its colours as escape sequences; whoever prints it removes them where they are not wanted.
 
+pub mod advise;
+mod bars;
+pub mod capacity;
+pub mod diff;
 pub mod error;
 pub mod explain;
 pub mod findings;
 pub mod generate;
 pub mod init;
+pub mod inventory;
 pub mod json;
 pub mod plan;
+pub mod progress;
 mod style;
 mod table;

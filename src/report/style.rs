@@ -7,6 +7,10 @@ use crate::finding::Severity;
 pub(super) const BOLD: Style = Style::new().bold();
 pub(super) const DIM: Style = Style::new().dimmed();
 
+pub(super) const ADDED: Style = AnsiColor::Green.on_default();
+pub(super) const CHANGED: Style = AnsiColor::Yellow.on_default();
+pub(super) const REMOVED: Style = AnsiColor::Red.on_default();
+
 /// The colour of a severity.
 pub(super) fn of(severity: Severity) -> Style {
     match severity {

@@ -5,6 +5,7 @@ import fnmatch
 import itertools
 import threading
 
+import control
 import settings
 import world
 from faults import Faults
@@ -12,6 +13,7 @@ from held import Held
 from journal import Journal
 from kube import kinds
 from kube.reading import load
+from later import Later
 
 
 class Bench:
@@ -22,6 +24,7 @@ class Bench:
         self.journal = Journal()
         self.faults = Faults()
         self.held = Held()
+        self.later = Later()
         self.certificate_authority = base64.b64encode(authority_pem).decode()
         self.kube_endpoint = None
         self.default_region = "eu-west-1"
@@ -32,6 +35,10 @@ class Bench:
         self.plain_tokens = set()
         self._kept = {}
         self._requests = itertools.count(1)
+
+    def control(self, method, name, body):
+        """Runs a control request from inside."""
+        return control.run(self, method, name, body)
 
     def request_id(self):
         """An id for each answer, in sequence."""
@@ -53,6 +60,7 @@ class Bench:
             self.clear()
             self.settings = settings.defaults()
             self.faults.put([])
+            self.later.put([])
             self.journal.reset()
             self.refused_tokens = []
             self.plain_tokens = set()

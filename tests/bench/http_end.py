@@ -1,19 +1,15 @@
-"""The HTTP end of both halves: one thread a connection, kept open between calls, and closed on demand in a call's middle."""
+"""The HTTP end of both halves: one thread a connection, kept open between calls, and closed on demand in a call's
+middle."""
 
+import contextlib
 import http.server
+import re
 import socket
 import socketserver
 import sys
 import time
 
-
-class Answer:
-    """Status, headers and body."""
-
-    def __init__(self, status, body=b"", content_type="application/json", headers=None):
-        self.status = status
-        self.body = body
-        self.headers = {"Content-Type": content_type, **(headers or {})}
+from faults import ANSWERING
 
 
 class Request:
@@ -21,8 +17,8 @@ class Request:
 
     def __init__(self, method, target, headers, body, connection):
         self.method = method
-        self.target = target
-        self.path, _, self.query_text = target.partition("?")
+        # A request through a proxy without TLS names the whole address.
+        self.path, _, self.query_text = re.sub(r"^https?://[^/]+", "", target).partition("?")
         self.headers = headers
         self.body = body
         self.connection = connection
@@ -43,6 +39,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.server.half.handle(request, self)
 
     do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = answer
+
+    def do_CONNECT(self):
+        """A proxy's part: the bench is every host that a client asks for, with a certificate of its own authority."""
+        host = self.path.rpartition(":")[0]
+        self.send_response(200, "Connection established")
+        self.end_headers()
+        self.wfile.flush()
+        self.connection = self.server.authority.context(host).wrap_socket(self.connection, server_side=True)
+        self.rfile = self.connection.makefile("rb", self.rbufsize)
+        self.wfile = self.connection.makefile("wb", -1)
+        self.close_connection = False
 
     def send(self, answer):
         """Sends an answer."""
@@ -69,10 +76,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def cut(self):
         """Closes the connection without a further word."""
         self.close_connection = True
-        try:
+        with contextlib.suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
 
     def log_message(self, *_):
         """The journal says it."""
@@ -85,9 +90,10 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
     request_queue_size = 256
     allow_reuse_address = True
 
-    def __init__(self, half, tls=None, port=0):
+    def __init__(self, half, authority, tls=False, port=0):
         self.half = half
-        self.tls = tls
+        self.authority = authority
+        self.tls = authority.context() if tls else None
         super().__init__(("127.0.0.1", port), Handler)
 
     def server_bind(self):
@@ -120,32 +126,43 @@ def serve(bench, handler, request, call):
     rule = bench.faults.take(call.service, call.action, changes, call.resources)
     if rule is None and not bench.allows(call.service, call.action):
         rule = {"kind": "deny"}
+    entry["fault"] = rule["kind"] if rule else None
+    try:
+        answer, leave = _answer(bench, request, call, entry, rule)
+    finally:
+        # Before the answer goes out, so that whoever has it finds the entry complete.
+        bench.journal.end(entry)
+    if leave:
+        leave(handler, answer)
+    else:
+        handler.send(answer)
+
+
+def _answer(bench, request, call, entry, rule):
+    """The answer, and how it is sent when it is not sent whole."""
     kind = rule["kind"] if rule else None
-    entry["fault"] = kind
     if kind == "cut_before":
-        handler.cut()
-        return
+        return None, _cut
     if kind == "delay":
         time.sleep(rule.get("seconds", 1))
     if kind == "withhold_before" and not bench.held.wait(entry["seq"], _shown(call, kind), request.connection):
-        handler.cut()
-        return
-    if kind in ("deny", "throttle", "error", "expired", "answer", "garbage"):
+        return None, _cut
+    if kind in ANSWERING:
         answer, code = call.fault_answer(rule)
         entry.update(status=answer.status, code=code)
-        handler.send(answer)
-        return
+        return answer, None
     with bench.lock:
+        for method, name, body in bench.later.due(call.service, call.action):
+            bench.control(method, name, body)
         answer, code = call.act()
         entry.update(status=answer.status, code=code, acted=code is None)
-    if kind == "cut_after":
-        handler.cut()
-    elif kind == "cut_middle":
-        handler.send_half(answer)
-    elif kind == "withhold_after" and not bench.held.wait(entry["seq"], _shown(call, kind), request.connection):
-        handler.cut()
-    else:
-        handler.send(answer)
+    if kind == "withhold_after" and not bench.held.wait(entry["seq"], _shown(call, kind), request.connection):
+        return None, _cut
+    return answer, {"cut_after": _cut, "cut_middle": Handler.send_half}.get(kind)
+
+
+def _cut(handler, _):
+    handler.cut()
 
 
 def _shown(call, kind):

@@ -1,9 +1,17 @@
 """What is not an object: version, health, and the discovery that kubectl asks for."""
 
-from http_end import Answer
-from kube import kinds, status
+from answer import Answer
+from kube import kinds, openapi, status
 
 VERBS = ["create", "delete", "get", "list", "patch", "update"]
+SHORT_NAMES = {
+    "daemonsets": ["ds"],
+    "deployments": ["deploy"],
+    "nodes": ["no"],
+    "pods": ["po"],
+    "namespaces": ["ns"],
+    "configmaps": ["cm"],
+}
 
 
 def answer(bench, path):
@@ -11,16 +19,22 @@ def answer(bench, path):
     if path in ("/readyz", "/livez", "/healthz"):
         return Answer(200, b"ok", "text/plain; charset=utf-8")
     if path == "/version":
-        return status.json_answer(200, {"major": "1", "minor": "36", "gitVersion": "v1.36.2-eks-bench", "platform": "linux/amd64"})
+        return status.json_answer(
+            200, {"major": "1", "minor": "36", "gitVersion": "v1.36.2-eks-bench", "platform": "linux/amd64"}
+        )
     if path == "/api":
         return status.json_answer(200, {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []})
     served = [kind for kind in kinds.KINDS.values() if bench.world.kube.serves(kind)]
+    if path.startswith(openapi.PREFIX):
+        return openapi.answer(served, path)
     if path == "/apis":
         return status.json_answer(200, {"kind": "APIGroupList", "apiVersion": "v1", "groups": _groups(served)})
     for kind in served:
         base = f"/apis/{kind.api_version}" if kind.group else "/api/v1"
         if path == base:
-            return status.json_answer(200, _resources(kind.api_version, [one for one in served if one.api_version == kind.api_version]))
+            return status.json_answer(
+                200, _resources(kind.api_version, [one for one in served if one.api_version == kind.api_version])
+            )
     raise status.page_not_found()
 
 
@@ -47,7 +61,14 @@ def _resources(api_version, served):
         "apiVersion": "v1",
         "groupVersion": api_version,
         "resources": [
-            {"name": kind.plural, "singularName": kind.kind.lower(), "namespaced": kind.namespaced, "kind": kind.kind, "verbs": VERBS}
+            {
+                "name": kind.plural,
+                "singularName": kind.kind.lower(),
+                "namespaced": kind.namespaced,
+                "kind": kind.kind,
+                "verbs": VERBS,
+                "shortNames": SHORT_NAMES.get(kind.plural, []),
+            }
             for kind in served
         ],
     }

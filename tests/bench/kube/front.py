@@ -4,8 +4,11 @@ import json
 import re
 import urllib.parse
 
-from http_end import Answer, serve
-from kube import discovery, kinds, reading, status, token, writing
+import yaml
+
+from answer import Answer
+from http_end import serve
+from kube import discovery, kinds, reading, rules, status, token, writing
 from kube.status import KubeError
 
 PATH = re.compile(
@@ -36,6 +39,7 @@ class Call:
         self.resources = {self.name, self.namespace} - {None, ""}
         self.journal = {
             "region": None,
+            "host": request.headers.get("Host"),
             "params": {
                 "method": request.method,
                 "path": request.path,
@@ -61,12 +65,24 @@ class Call:
             if self.query.get("watch") in ("1", "true"):
                 return "watch"
             return "get" if self.name else "list"
-        return {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete" if self.name else "deletecollection"}.get(method, "get")
+        return {
+            "POST": "create",
+            "PUT": "update",
+            "PATCH": "patch",
+            "DELETE": "delete" if self.name else "deletecollection",
+        }.get(method, "get")
 
     def act(self):
         """The answer and, when it is a failure, its reason."""
         try:
             self._authenticate()
+            if self.kind is not None and self.request.headers.get("Impersonate-User"):
+                # Nobody has been given rights but the caller.
+                raise status.forbidden(
+                    self.request.headers["Impersonate-User"], self.verb, self.kind, self.namespace, self.name
+                )
+            if self.kind is not None and not rules.permitted(self, self.verb):
+                raise status.forbidden(self.settings["kube_user"], self.verb, self.kind, self.namespace, self.name)
             if self.kind is None:
                 return discovery.answer(self.bench, self.request.path), None
             return self._object(), None
@@ -88,10 +104,9 @@ class Call:
             raise status.page_not_found()
         if self._body_error:
             raise status.bad_request(self._body_error)
-        read = {"get": reading.get, "list": reading.listed}
         if self.verb == "list":
             return reading.listed(self, self.kind, self.namespace)
-        if self.verb in read:
+        if self.verb == "get":
             return reading.get(self, self.kind, self.namespace or "", self.name)
         if self.verb == "watch":
             raise status.failure(405, "MethodNotAllowed", "the bench has no watches", status.details_of(self.kind))
@@ -101,19 +116,30 @@ class Call:
         """The answer that a fault rule gives instead."""
         kind = rule["kind"]
         if kind == "garbage":
-            return Answer(rule.get("status", 200), rule.get("body", "<<<not an answer").encode(), "text/html"), "garbage"
+            return Answer(
+                rule.get("status", 200), rule.get("body", "<<<not an answer").encode(), "text/html"
+            ), "garbage"
         if kind == "answer":
             body = rule.get("body", "")
             return Answer(rule.get("status", 200), body.encode(), rule.get("content_type", "text/plain")), "answer"
         if kind == "deny" and self.kind:
             error = status.forbidden(self.settings["kube_user"], self.verb, self.kind, self.namespace, self.name)
         elif kind == "throttle":
-            error = status.failure(429, "TooManyRequests", "Too many requests, please try again later.", {"retryAfterSeconds": 1})
+            error = status.failure(
+                429, "TooManyRequests", "Too many requests, please try again later.", {"retryAfterSeconds": 1}
+            )
             error.answer.headers["Retry-After"] = "1"
+        elif kind == "refuse":
+            error = status.failure(rule.get("status", 400), rule["code"], rule.get("message", ""))
         elif kind == "error" and rule.get("status") == 503:
             error = status.failure(503, "ServiceUnavailable", "the server is currently unable to handle the request")
         elif kind == "error":
-            error = status.failure(500, "InternalError", "Internal error occurred: etcdserver: request timed out", {"causes": [{"message": "etcdserver: request timed out"}]})
+            error = status.failure(
+                500,
+                "InternalError",
+                "Internal error occurred: etcdserver: request timed out",
+                {"causes": [{"message": "etcdserver: request timed out"}]},
+            )
         else:
             error = status.unauthorized()
         return error.answer, error.reason
@@ -145,8 +171,6 @@ def _read_body(body):
         return json.loads(body), None
     except ValueError:
         pass
-    import yaml
-
     try:
         return yaml.safe_load(body), None
     except (yaml.YAMLError, UnicodeDecodeError) as error:

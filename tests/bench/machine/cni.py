@@ -1,6 +1,7 @@
 """How the CNI gives a node's pods their interface: which ENIConfig it takes, and what happens when there is none.
 
-Source: amazon-vpc-cni-k8s `pkg/eniconfig/eniconfig.go` (order of label, annotation, label, `default`), `pkg/ipamd/ipamd.go` (no interface: the
+Source: amazon-vpc-cni-k8s `pkg/eniconfig/eniconfig.go` (order of label, annotation, label, `default`),
+`pkg/ipamd/ipamd.go` (no interface: the
 node never gets Ready, since v1.13).
 """
 
@@ -49,8 +50,36 @@ def pod_place(store, labels, annotations, node_subnet, node_groups):
     return spec.get("subnet"), spec.get("securityGroups") or node_groups, True
 
 
-def max_pods(kind):
-    """What EKS and nodeadm compute when nobody says otherwise. Source: amazon-eks-ami `nodeadm/internal/kubelet/max_pods.go`: without
-    custom networking, whatever the cluster does."""
+def _default_card(kind):
+    """(interfaces of the default card, addresses of one)."""
     network = kind["NetworkInfo"]
-    return network["MaximumNetworkInterfaces"] * (network["Ipv4AddressesPerInterface"] - 1) + 2
+    index = network.get("DefaultNetworkCardIndex", 0)
+    cards = {card["NetworkCardIndex"]: card["MaximumNetworkInterfaces"] for card in network["NetworkCards"]}
+    return cards[index], network["Ipv4AddressesPerInterface"]
+
+
+def max_pods_of_image(kind):
+    """What nodeadm takes when nobody says otherwise. Source: amazon-eks-ami
+    `nodeadm/internal/kubelet/eni_max_pods.go`: without regard to
+    custom networking or prefixes, and without a cap."""
+    interfaces, addresses = _default_card(kind)
+    return interfaces * (addresses - 1) + 2
+
+
+def max_pods_of_eks(store, kinds_of_group):
+    """What EKS writes into its own part for a group without an image: the least over its types, by the calculator.
+    Source: EKS User Guide,
+    "Create a managed node group"; amazon-eks-ami `files/max-pods-calculator.sh`."""
+    env = settings(store) or {}
+    return min(_calculated(env, kind) for kind in kinds_of_group)
+
+
+def _calculated(env, kind):
+    interfaces, addresses = _default_card(kind)
+    if _is_on(env, "AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG"):
+        interfaces -= 1
+    slots = addresses - 1
+    if _is_on(env, "ENABLE_PREFIX_DELEGATION") and (kind.get("Hypervisor") == "nitro" or kind.get("BareMetal")):
+        slots *= 16
+    cap = 250 if kind["VCpuInfo"]["DefaultVCpus"] > 30 else 110
+    return min(interfaces * slots + 2, cap)
