@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Facts, findings};
+use crate::capacity::{Question, capacity};
 use crate::config::Config;
 use crate::finding::Severity;
 use crate::inventory::Inventory;
@@ -19,7 +20,9 @@ fn found(inventory: &Value, config: &str) -> Vec<String> {
     let config = Config::from_yaml(config, "eniplan.yaml").unwrap();
     let planned = plan(&inventory, &config);
     let rendered = render(&planned.plan, &inventory).unwrap();
-    let facts = Facts { inventory: &inventory, config: &config, plan: &planned.plan, rendered: &rendered };
+    let capacity = capacity(&inventory, &config, &planned.plan, &Question::default());
+    let facts =
+        Facts { inventory: &inventory, config: &config, plan: &planned.plan, rendered: &rendered, capacity: &capacity };
     findings(&facts, &planned.problems)
         .into_iter()
         .map(|finding| {
