@@ -3,11 +3,25 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use ipnet::Ipv4Net;
+
+use crate::net::parse_ipv4_cidr;
 
 /// What `--help` ends with.
 const EXIT_CODES: &str = "\
 Exit codes: 0 done, 1 could not do it, 2 usage, 3 there are differences, 4 findings of severity error, 130 interrupted.
 Data goes to standard output, everything else to standard error.";
+
+const INIT_EXAMPLES: &str = "\
+Examples:
+  # From a file, without credentials
+  eniplan init --inventory inventory.json
+
+  # Look first, write later
+  eniplan init --inventory inventory.json --output-file - | less
+
+Pools come from subnets tagged eniplan.dev/pool=NAME and from the ENIConfigs of the cluster, else from subnets that
+nobody uses. Comments in the file say why it says what it says. A file that is there is never overwritten.";
 
 const GENERATE_EXAMPLES: &str = "\
 Examples:
@@ -24,6 +38,16 @@ Examples:
   eniplan plan --inventory inventory.json --config eniplan.yaml
   eniplan plan --inventory inventory.json --config eniplan.yaml -o json | jq .findings";
 
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  # A node of the cluster
+  eniplan explain --inventory inventory.json ip-10-0-17-5.eu-west-1.compute.internal
+
+  # A node that the group could launch
+  eniplan explain --inventory inventory.json --node-group batch --subnet-cidr 10.0.16.0/20
+
+  # Under the strategy hash the instance id decides
+  eniplan explain --inventory inventory.json --node-group batch --subnet-cidr 10.0.16.0/20 --instance-id i-0123456789abcdef0";
 const CAPACITY_EXAMPLES: &str = "\
 Examples:
   # Will the groups fit, and what is full first
@@ -101,12 +125,18 @@ pub enum Color {
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Propose an eniplan.yaml from what the cluster has
+    #[command(after_help = INIT_EXAMPLES)]
+    Init(InitArgs),
     /// Show what would be decided, and why
     #[command(after_help = PLAN_EXAMPLES)]
     Plan(PlanArgs),
     /// Write ENIConfigs, user data, launch-template data and CNI settings as files
     #[command(after_help = GENERATE_EXAMPLES)]
     Generate(GenerateArgs),
+    /// Explain which ENIConfig a node uses, and why
+    #[command(after_help = EXPLAIN_EXAMPLES)]
+    Explain(ExplainArgs),
     /// Show what pod subnets hold, and when they are full
     #[command(after_help = CAPACITY_EXAMPLES)]
     Capacity(CapacityArgs),
@@ -159,6 +189,48 @@ pub enum Format {
     Human,
     /// For programs.
     Json,
+}
+
+/// `init`.
+#[derive(Debug, Args)]
+pub struct InitArgs {
+    /// EKS cluster
+    #[arg(short, long, value_name = "NAME")]
+    pub cluster: Option<String>,
+
+    /// AWS Region
+    #[arg(short, long, value_name = "REGION", env = "AWS_REGION")]
+    pub region: Option<String>,
+
+    /// Profile of the AWS configuration
+    #[arg(short, long, value_name = "NAME", env = "AWS_PROFILE")]
+    pub profile: Option<String>,
+
+    /// Work from this inventory instead of the cluster; `-` is standard input
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub inventory: Option<PathBuf>,
+
+    /// File to write; `-` is standard output
+    #[arg(long, value_name = "FILE", default_value = "eniplan.yaml", value_hint = ValueHint::FilePath)]
+    pub output_file: PathBuf,
+
+    /// Format of the result
+    #[arg(short, long, value_name = "FORMAT", default_value = "human")]
+    pub output: Format,
+}
+
+impl InitArgs {
+    /// Where the cluster comes from; there are no wishes yet.
+    pub fn source(&self) -> SourceArgs {
+        SourceArgs {
+            cluster: self.cluster.clone(),
+            region: self.region.clone(),
+            profile: self.profile.clone(),
+            config: None,
+            inventory: self.inventory.clone(),
+            node_group: None,
+        }
+    }
 }
 
 /// `plan`.
@@ -285,6 +357,30 @@ pub enum Printed {
     Eniconfigs,
     /// The launch-template request of the node group named by --node-group.
     LaunchTemplate,
+}
+
+/// `explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub source: SourceArgs,
+
+    /// Node of the cluster, by name; --node-group says which group it is of, where no label does
+    #[arg(value_name = "NODE", required_unless_present = "subnet_cidr", conflicts_with_all = ["subnet_cidr", "instance_id"])]
+    pub node: Option<String>,
+
+    /// Instead of a node: CIDR of the node subnet of one that --node-group could launch
+    #[arg(long, value_name = "CIDR", requires = "node_group", value_parser = parse_ipv4_cidr)]
+    pub subnet_cidr: Option<Ipv4Net>,
+
+    /// Its instance id
+    #[arg(long, value_name = "ID", requires = "subnet_cidr")]
+    pub instance_id: Option<String>,
+
+    /// Format of the result
+    #[arg(short, long, value_name = "FORMAT", default_value = "human")]
+    pub output: Format,
 }
 
 /// `schema`.

@@ -109,6 +109,14 @@ pub enum Error {
         /// The groups that are there.
         known: Vec<String>,
     },
+    /// `explain` was asked about a node that is not in the inventory.
+    #[error("no node `{name}` in the inventory")]
+    NoSuchNode {
+        /// The name given.
+        name: String,
+        /// The nodes that are there.
+        known: Vec<String>,
+    },
     /// `--print` asked for something that this group or plan does not have.
     #[error("there is no {what} to print for {subject}")]
     NothingToPrint {
@@ -178,6 +186,9 @@ impl Error {
     /// What the reader can do about it: the text after `help:`, without a final period.
     pub fn help(&self) -> String {
         match self {
+            Self::ReadFile { source, .. } if source.kind() == std::io::ErrorKind::InvalidData => {
+                "save the file as UTF-8; the `>` of Windows PowerShell writes UTF-16, `Out-File -Encoding utf8` does not".into()
+            }
             Self::ReadFile { path, .. } => format!("check that {} exists and that you may read it", path.display()),
             Self::WriteFile { path, .. } => {
                 format!("check that the folder of {} exists, that you may write there and that the disk is not full", path.display())
@@ -202,6 +213,18 @@ impl Error {
                 "the plan has no node groups; name them under spec.nodeGroups of eniplan.yaml".into()
             }
             Self::NoSuchNodeGroup { known, .. } => format!("the plan has: {}", known.join(", ")),
+            Self::NoSuchNode { known, .. } if known.is_empty() => {
+                "the inventory has no nodes; describe one with --node-group, --subnet-cidr and --instance-id".into()
+            }
+            Self::NoSuchNode { name, known } => {
+                const SHOWN: usize = 5;
+                let distance = |other: &&String| strsim::damerau_levenshtein(name, other);
+                let mut nearest: Vec<&String> = known.iter().collect();
+                nearest.sort_by_key(distance);
+                let shown = nearest.iter().take(SHOWN).map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
+                let more = known.len().saturating_sub(SHOWN);
+                if more == 0 { format!("it has: {shown}") } else { format!("the nearest of its {} are: {shown}", known.len()) }
+            }
             Self::NothingToPrint { because, .. } => because.clone(),
             Self::UserDataPart { .. } => "correct that part's headers in the launch template, or remove the part".into(),
             Self::Template { .. } | Self::RenderedInvalid { .. } | Self::Serialise { .. } => {

@@ -89,6 +89,8 @@ pub struct Problem {
     pub rule: &'static str,
     /// What it is about.
     pub subject: Subject,
+    /// The line of the file it is about, from 1, where there is one.
+    pub line: Option<usize>,
     /// What is wrong, with the values that show it. One sentence or more, no final period.
     pub message: String,
     /// What to do about it, no final period.
@@ -98,7 +100,12 @@ pub struct Problem {
 impl Problem {
     /// States a problem.
     pub fn new(rule: &'static str, subject: Subject, message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { rule, subject, message: message.into(), help: help.into() }
+        Self { rule, subject, line: None, message: message.into(), help: help.into() }
+    }
+
+    /// The same problem, in a line of a file.
+    pub fn at_line(self, line: usize) -> Self {
+        Self { line: Some(line), ..self }
     }
 }
 
@@ -111,6 +118,9 @@ pub struct Finding {
     pub rule: String,
     /// What it is about.
     pub subject: Subject,
+    /// The line of the file it is about, from 1, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
     /// What is wrong.
     pub message: String,
     /// What to do about it.

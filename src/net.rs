@@ -59,6 +59,15 @@ pub fn parse_ipv4_cidr(text: &str) -> Result<Ipv4Net, CidrError> {
     Err(CidrError::Malformed(text.into()))
 }
 
+/// Deserialises a CIDR strictly, by [`parse_ipv4_cidr`].
+///
+/// # Errors
+/// The text of the [`CidrError`].
+pub fn deserialize_ipv4_cidr<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Ipv4Net, D::Error> {
+    let text = <String as serde::Deserialize>::deserialize(deserializer)?;
+    parse_ipv4_cidr(&text).map_err(serde::de::Error::custom)
+}
+
 /// Addresses of a subnet that interfaces can have: its size less what AWS keeps. Zero for /30 and longer.
 pub fn usable_addresses(net: Ipv4Net) -> u64 {
     (1u64 << (32 - u32::from(net.prefix_len()))).saturating_sub(ADDRESSES_RESERVED_BY_AWS)
@@ -75,9 +84,29 @@ pub fn cluster_dns_address(service_ipv4_cidr: Ipv4Net) -> Option<Ipv4Addr> {
     service_ipv4_cidr.contains(&address).then_some(address)
 }
 
+/// The first `count` networks of length `prefix_len` inside `blocks`, in the order given, that share no address with
+/// `taken` nor with each other. They are aligned to their size, as EC2 wants them. `None` when so many do not fit.
+pub fn carve(blocks: &[Ipv4Net], taken: &[Ipv4Net], prefix_len: u8, count: usize) -> Option<Vec<Ipv4Net>> {
+    let mut carved: Vec<Ipv4Net> = Vec::new();
+    for block in blocks {
+        // A block that is smaller than the networks wanted has none; `subnets` says so with an error.
+        for net in block.subnets(prefix_len).ok().into_iter().flatten() {
+            if carved.len() == count {
+                return Some(carved);
+            }
+            if !taken.iter().chain(&carved).any(|other| overlap(*other, net)) {
+                carved.push(net);
+            }
+        }
+    }
+    (carved.len() == count).then_some(carved)
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+
+    use proptest::prelude::*;
 
     use super::*;
 
@@ -117,6 +146,47 @@ mod tests {
             [("10.0.0.0/27", 27), ("10.0.0.0/28", 11), ("10.0.0.0/20", 4091), ("10.0.0.0/30", 0), ("10.0.0.0/32", 0)]
         {
             assert_eq!(usable_addresses(cidr.parse().unwrap()), usable, "{cidr}");
+        }
+    }
+
+    fn nets(texts: &[&str]) -> Vec<Ipv4Net> {
+        texts.iter().map(|text| text.parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn carving_takes_the_first_gaps_that_are_wide_enough() {
+        let blocks = nets(&["100.64.0.0/16", "100.65.0.0/16"]);
+        let taken = nets(&["100.64.0.0/19", "100.64.64.0/18", "100.64.240.0/28"]);
+        let carved = carve(&blocks, &taken, 18, 2).unwrap();
+        assert_eq!(carved, nets(&["100.64.128.0/18", "100.65.0.0/18"]));
+        assert_eq!(carve(&blocks, &taken, 19, 1).unwrap(), nets(&["100.64.32.0/19"]));
+        assert_eq!(carve(&blocks, &taken, 18, 6), None);
+        assert_eq!(carve(&nets(&["10.0.0.0/24"]), &[], 20, 1), None);
+        assert_eq!(carve(&[], &[], 20, 0), Some(Vec::new()));
+    }
+
+    fn net() -> impl Strategy<Value = Ipv4Net> {
+        (0x0a00_0000u32..0x0a04_0000, 16u8..=28)
+            .prop_map(|(address, length)| Ipv4Net::new(Ipv4Addr::from(address), length).unwrap().trunc())
+    }
+
+    proptest! {
+        #[test]
+        fn carved_networks_are_aligned_inside_and_free(
+            blocks in prop::collection::vec(net(), 1..4),
+            taken in prop::collection::vec(net(), 0..12),
+            prefix_len in 18u8..=26,
+            count in 0usize..6,
+        ) {
+            let Some(carved) = carve(&blocks, &taken, prefix_len, count) else { return Ok(()) };
+            prop_assert_eq!(carved.len(), count);
+            for (index, net) in carved.iter().enumerate() {
+                prop_assert_eq!(net.trunc(), *net);
+                prop_assert_eq!(net.prefix_len(), prefix_len);
+                prop_assert!(blocks.iter().any(|block| block.contains(net)));
+                prop_assert!(!taken.iter().any(|other| overlap(*other, *net)));
+                prop_assert!(!carved[..index].iter().any(|other| overlap(*other, *net)));
+            }
         }
     }
 }

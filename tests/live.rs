@@ -9,8 +9,12 @@ mod calls;
 mod errors;
 #[path = "live/faults.rs"]
 mod faults;
+#[path = "live/kubernetes.rs"]
+mod kubernetes;
 #[path = "live/pages.rs"]
 mod pages;
+#[path = "live/proxy.rs"]
+mod proxy;
 #[path = "live/reader.rs"]
 mod reader;
 #[path = "live/seeds.rs"]

@@ -9,6 +9,8 @@ mod boot;
 mod bottlerocket;
 #[path = "node/choice.rs"]
 mod choice;
+#[path = "node/fixtures.rs"]
+mod fixtures;
 #[path = "node/go_multipart.rs"]
 mod go_multipart;
 #[path = "node/images.rs"]

@@ -92,6 +92,12 @@ fn fixtures_are_in_the_form_that_inventories_are_written_in() {
         let inventory =
             Inventory::from_json(&text, &path.display().to_string()).unwrap_or_else(|error| panic!("{error}"));
         assert!(inventory.to_json().unwrap() == text, "{} is not as `eniplan inventory` writes it", path.display());
+        let saved_on_windows = format!("\u{feff}{}", text.replace('\n', "\r\n"));
+        assert!(
+            Inventory::from_json(&saved_on_windows, "saved on Windows").unwrap() == inventory,
+            "{}",
+            path.display()
+        );
     }
 }
 

@@ -9,8 +9,33 @@ use eniplan::user_data::{
     Document, Family, Kind, Layer, MergeProblem, Merged, OddityKind, Part, Target, is_ours, merge, read, without_ours,
 };
 
+#[path = "node/go_multipart.rs"]
+mod go_multipart;
+#[path = "node/tools.rs"]
+#[allow(dead_code, reason = "tests of scripts use more of them")]
+mod tools;
+
 const SHELL: &str = "#!/bin/bash\n# eniplan.dev/part: al2023-boot\necho ours\n";
-const CALL: &str = "#!/bin/bash\n# eniplan.dev/part: al2-bootstrap\nname=pod-1a\n/etc/eks/bootstrap.sh 'demo' \\\n  --b64-cluster-ca 'LS0t' \\\n  --apiserver-endpoint 'https://example' \\\n  --dns-cluster-ip '10.100.0.10' \\\n  --use-max-pods false \\\n  --kubelet-extra-args \"--node-labels=k8s.amazonaws.com/eniConfig=$name,eks.amazonaws.com/nodegroup=web --max-pods=20\"\n";
+const CALL: &str = r#"#!/bin/bash
+# eniplan.dev/part: al2-bootstrap
+set -u
+node_labels='eks.amazonaws.com/nodegroup=web'
+max_pods=20
+folder=${ENIPLAN_ROOT:-}/etc/eks
+bootstrap() {
+  "$folder/bootstrap.sh" 'demo' \
+    --apiserver-endpoint 'https://example' \
+    --b64-cluster-ca 'LS0t' \
+    --dns-cluster-ip '10.100.0.10' \
+    --use-max-pods false \
+    --kubelet-extra-args "--node-labels=$node_labels --max-pods=$max_pods"
+}
+main() {
+  node_labels=${node_labels:+$node_labels,}k8s.amazonaws.com/eniConfig=pod-1a
+  bootstrap
+}
+main
+"#;
 const SETTINGS: &str = "# eniplan.dev/part: bottlerocket\nsettings.kubernetes.node-labels.\"k8s.amazonaws.com/eniConfig\" = \"pod-1a\"\nsettings.kubernetes.max-pods = 20\n";
 
 #[expect(clippy::disallowed_methods, reason = "fixtures are files")]
@@ -253,7 +278,7 @@ fn two_foreign_calls_or_a_call_that_cannot_move_are_refused() {
 /// What `bootstrap.sh` is called with, by running the script against a stand-in.
 #[expect(clippy::disallowed_methods, reason = "the script is run")]
 fn arguments(script: &[u8]) -> Vec<String> {
-    let script = String::from_utf8(script.to_vec()).unwrap().replace("/etc/eks/bootstrap.sh", "stand_in");
+    let script = String::from_utf8(script.to_vec()).unwrap().replace("\"$folder/bootstrap.sh\"", "stand_in");
     let script = format!("stand_in() {{ printf '%s\\0' \"$@\"; }}\n{script}");
     let output = std::process::Command::new("bash").args(["-euc", &script]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -271,10 +296,10 @@ fn the_folded_call_is_one_call_with_one_argument_for_kubelet() {
         arguments(&merged.parts[1].body),
         [
             "demo",
-            "--b64-cluster-ca",
-            "LS0t",
             "--apiserver-endpoint",
             "https://example",
+            "--b64-cluster-ca",
+            "LS0t",
             "--dns-cluster-ip",
             "169.254.20.10",
             "--use-max-pods",
@@ -282,7 +307,7 @@ fn the_folded_call_is_one_call_with_one_argument_for_kubelet() {
             "--kubelet-extra-args",
             "--node-labels=role=web,team=a --register-with-taints=dedicated=web:NoSchedule \
              --eviction-hard=memory.available<5% --image-pull-progress-deadline=30m --v=3 \
-             --node-labels=k8s.amazonaws.com/eniConfig=pod-1a,eks.amazonaws.com/nodegroup=web --max-pods=20",
+             --node-labels=eks.amazonaws.com/nodegroup=web,k8s.amazonaws.com/eniConfig=pod-1a --max-pods=20",
             "--container-runtime",
             "containerd",
         ]
@@ -303,16 +328,69 @@ fn our_part_is_replaced_where_it_stands() {
     assert_eq!(without.parts, [parts[0].clone(), parts[2].clone()]);
 }
 
-#[test]
-fn every_oddity_is_met_by_a_fixture() {
+fn fixtures() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/user_data/existing");
     #[expect(clippy::disallowed_methods, reason = "fixtures are files")]
     let entries = std::fs::read_dir(folder).unwrap();
-    let mut met: Vec<OddityKind> = Vec::new();
-    for entry in entries {
-        let name = entry.unwrap().file_name().into_string().unwrap();
-        met.extend(read(&existing(&name)).unwrap().oddities.iter().map(|oddity| oddity.kind));
-    }
+    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn every_oddity_is_met_by_a_fixture() {
+    let met: Vec<OddityKind> =
+        fixtures().iter().flat_map(|name| read(&existing(name)).unwrap().oddities).map(|oddity| oddity.kind).collect();
     let missing: Vec<OddityKind> = OddityKind::ALL.into_iter().filter(|kind| !met.contains(kind)).collect();
     assert_eq!(missing, []);
+}
+
+/// A part as another program saw it: its media type and its body.
+type Seen = Vec<(String, Vec<u8>)>;
+
+/// What Python's strict mail reader and cloud-init find in documents.
+fn seen_by_others(documents: &[&[u8]]) -> Vec<(Seen, Seen)> {
+    let folder = tempfile::tempdir().unwrap();
+    let files: Vec<_> = (0..documents.len()).map(|number| folder.path().join(number.to_string())).collect();
+    for (file, document) in files.iter().zip(documents) {
+        #[expect(clippy::disallowed_methods, reason = "another program reads it")]
+        std::fs::write(file, document).unwrap();
+    }
+    let readers = tools::source("tests/user_data/readers.py");
+    let run = tools::cloud_init().arg(readers).args(&files).output().unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let parts = |value: &serde_json::Value| -> Seen {
+        let bytes = |text: &str| base64::engine::general_purpose::STANDARD.decode(text).unwrap();
+        let part = |part: &serde_json::Value| (part[0].as_str().unwrap().to_owned(), bytes(part[1].as_str().unwrap()));
+        value.as_array().unwrap().iter().map(part).collect()
+    };
+    let text = String::from_utf8(run.stdout).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .map(|line| (parts(&line["strict"]), parts(&line["cloud-init"])))
+        .collect()
+}
+
+#[test]
+fn what_is_written_is_read_alike_by_cloud_init_and_by_strict_readers() {
+    let target = target(Family::Al2023, true);
+    let merged: Vec<(String, Merged)> = fixtures()
+        .into_iter()
+        .filter_map(|name| {
+            let merged = merge(&read(&existing(&name)).unwrap(), &ours(Family::Al2023), &target).ok()?;
+            Some((name, merged))
+        })
+        .collect();
+    assert!(merged.len() > 15, "{}", merged.len());
+    let documents: Vec<&[u8]> = merged.iter().map(|(_, merged)| merged.text.as_slice()).collect();
+    for ((name, merged), (strict, cloud_init)) in merged.iter().zip(seen_by_others(&documents)) {
+        let expected: Seen =
+            merged.parts.iter().map(|part| (part.media_type().to_owned(), part.content().into_owned())).collect();
+        assert_eq!(strict, expected, "{name}");
+        assert_eq!(cloud_init, expected, "{name}");
+        let like_nodeadm = go_multipart::read(&merged.text).unwrap().unwrap();
+        let like_nodeadm: Seen = like_nodeadm.into_iter().map(|part| (part.media_type, part.body)).collect();
+        let raw: Seen = merged.parts.iter().map(|part| (part.media_type().to_owned(), part.body.clone())).collect();
+        assert_eq!(like_nodeadm, raw, "{name}");
+    }
 }

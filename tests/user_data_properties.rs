@@ -11,6 +11,9 @@ use eniplan::user_data::{Family, Kind, Part, Target, is_ours, merge, read, witho
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
+#[path = "node/go_multipart.rs"]
+mod go_multipart;
+
 const CASES: u32 = 10_000;
 /// Every oddity is drawn at least so often.
 const AT_LEAST: usize = 150;
@@ -146,7 +149,7 @@ fn drawn_part() -> impl Strategy<Value = DrawnPart> {
 fn drawn() -> impl Strategy<Value = Drawn> {
     (
         proptest::collection::vec(drawn_part(), 1..5),
-        proptest::bool::weighted(0.1),
+        proptest::bool::weighted(0.2),
         one_of(&[
             Head::Plain,
             Head::ContentTypeFirst,
@@ -534,6 +537,10 @@ fn check(drawn: &Drawn) -> Result<Vec<&'static str>, TestCaseError> {
     };
     let ours = [Part::new("text/x-shellscript", b"#!/bin/bash\n# eniplan.dev/part: al2023-boot\necho new\n".to_vec())];
     let merged = merge(&document, &ours, &target).map_err(|problems| TestCaseError::fail(format!("{problems:?}")))?;
+
+    let like_nodeadm = go_multipart::read(&merged.text).map_err(TestCaseError::fail)?.unwrap_or_default();
+    let bodies: Vec<&[u8]> = merged.parts.iter().map(|part| part.body.as_slice()).collect();
+    prop_assert_eq!(like_nodeadm.iter().map(|part| part.body.as_slice()).collect::<Vec<_>>(), bodies);
 
     let again = read(&merged.text).map_err(|error| TestCaseError::fail(error.to_string()))?;
     prop_assert_eq!(&again.parts, &merged.parts);

@@ -2,7 +2,7 @@
 
 use super::Facts;
 use crate::finding::{Problem, Subject};
-use crate::inventory::GapSource;
+use crate::inventory::{Gap, GapSource};
 
 fn subject(facts: &Facts<'_>) -> Subject {
     Subject::Cluster(facts.inventory.cluster.name.clone())
@@ -120,10 +120,31 @@ pub(super) fn region_differs(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
 pub(super) fn read_failed(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
     for gap in &facts.inventory.gaps {
         // Routes feed warnings only, and are stated by `routes-unread`.
-        if gap.source == GapSource::RouteTables {
+        if gap.source == GapSource::RouteTables
+            || asked_an_endpoint_that_is_missing(facts, gap)
+            || replaced_by_add_on(facts, gap)
+        {
             continue;
         }
         problems.push(gap_problem("read-failed", gap));
+    }
+}
+
+/// Without an endpoint there is no API server to ask; `cluster-not-ready` says so once.
+fn asked_an_endpoint_that_is_missing(facts: &Facts<'_>, gap: &Gap) -> bool {
+    let of_kubernetes =
+        matches!(gap.source, GapSource::EniConfigCrd | GapSource::EniConfigs | GapSource::AwsNode | GapSource::Nodes);
+    of_kubernetes && facts.inventory.cluster.endpoint.is_none()
+}
+
+/// The add-on's values stand in for the DaemonSet.
+fn replaced_by_add_on(facts: &Facts<'_>, gap: &Gap) -> bool {
+    gap.source == GapSource::AwsNode && facts.inventory.cni_settings().is_some()
+}
+
+pub(super) fn aws_node_unread(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    for gap in facts.inventory.gaps_in(GapSource::AwsNode).filter(|gap| replaced_by_add_on(facts, gap)) {
+        problems.push(gap_problem("aws-node-unread", gap));
     }
 }
 
@@ -133,14 +154,14 @@ pub(super) fn routes_unread(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
-fn gap_problem(rule: &'static str, gap: &crate::inventory::Gap) -> Problem {
+fn gap_problem(rule: &'static str, gap: &Gap) -> Problem {
     let of = gap.resource.as_ref().map_or_else(String::new, |resource| format!(" of {resource}"));
     let code = gap.code.as_ref().map_or_else(String::new, |code| format!(" with {code}"));
     let caller = gap.caller.as_deref().unwrap_or("the caller");
     Problem::new(
         rule,
         Subject::Read(gap.action.clone()),
-        format!("{}{of} did not succeed{code}: {}", gap.action, gap.message),
+        format!("it did not succeed{}{code}: {}", of.replacen(" of ", " for ", 1), gap.message),
         format!("allow {caller} to `{}`{of}, then read the inventory again", gap.action),
     )
 }

@@ -250,6 +250,35 @@ fn tagged_pod_subnets<'a>(facts: &Facts<'a>) -> Vec<((&'a String, &'a String), &
         .collect()
 }
 
+pub(super) fn cni_version_unknown(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    let Some(aws_node) = &facts.inventory.aws_node else { return };
+    if version(facts).is_none() && facts.plan.label.design == LabelDesign::Override {
+        problems.push(Problem::new(
+            "cni-version-unknown",
+            subject(),
+            format!("the image `{}` does not tell the CNI's version; label design `override` needs {FIRST_CNI_WITH_EXTERNAL_LABEL} or later", aws_node.image),
+            "make sure of the version, or use `label: {design: own}`",
+        ));
+    }
+}
+
+/// Source: amazon-vpc-cni-k8s `cmd/aws-vpc-cni/main.go`, the check of the warm targets at start.
+pub(super) fn prefixes_without_warm_target(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    let settings = settings_after(facts);
+    if facts.inventory.aws_node.is_none() || !settings.prefix_delegation() {
+        return;
+    }
+    let is_zero = |name: &str| settings.value(name).is_none_or(|value| value.parse() == Ok(0));
+    if ["WARM_PREFIX_TARGET", "WARM_IP_TARGET", "MINIMUM_IP_TARGET"].into_iter().all(is_zero) {
+        problems.push(Problem::new(
+            "prefixes-without-warm-target",
+            subject(),
+            "prefix delegation is on and WARM_PREFIX_TARGET, WARM_IP_TARGET and MINIMUM_IP_TARGET are all unset or 0; aws-node refuses to start",
+            "set WARM_PREFIX_TARGET to \"1\"",
+        ));
+    }
+}
+
 pub(super) fn snat_uses_node_address(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
     let own_groups = facts.plan.eni_configs.iter().any(|eni_config| {
         eni_config

@@ -96,7 +96,10 @@ pub(super) fn cluster_security_group_missing(facts: &Facts<'_>, problems: &mut V
         .filter(|(_, port)| !known.iter().any(|group| admits(group, cluster_group, *port)))
         .map(|(what, _)| what)
         .collect();
-        let message = if closed.is_empty() || known.len() < groups.len() {
+        if closed.is_empty() && known.len() == groups.len() {
+            continue;
+        }
+        let message = if known.len() < groups.len() {
             format!("its groups {} do not include the cluster security group {cluster_group}", groups.join(", "))
         } else {
             format!(

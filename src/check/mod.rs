@@ -8,9 +8,12 @@ mod cluster;
 mod cni;
 mod eni_configs;
 mod launch_templates;
+pub mod lint;
 mod node_groups;
 mod nodes;
+mod page;
 mod pod_subnets;
+mod row;
 mod table;
 mod user_data;
 
@@ -21,7 +24,8 @@ use crate::inventory::Inventory;
 use crate::plan::Plan;
 use crate::render::Rendered;
 
-pub use table::{RULES, rules_page};
+pub use page::rules_page;
+pub use table::RULES;
 
 /// One rule.
 #[derive(Debug, Clone, Copy)]
@@ -130,6 +134,7 @@ pub fn graded(problems: Vec<Problem>) -> Vec<Finding> {
             severity: rule(problem.rule).map_or(Severity::Error, |rule| rule.severity),
             rule: problem.rule.into(),
             subject: problem.subject,
+            line: problem.line,
             message: problem.message,
             help: problem.help,
         })

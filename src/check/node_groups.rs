@@ -16,7 +16,11 @@ pub(super) fn node_group_busy(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
                 "node-group-busy",
                 subject(group),
                 format!("its status is {status}; EKS takes no other update meanwhile"),
-                "wait until it is ACTIVE: `aws eks wait nodegroup-active`",
+                if status == "DELETING" {
+                    "take the group out of eniplan.yaml; it is being deleted"
+                } else {
+                    "wait until it is ACTIVE: `aws eks wait nodegroup-active`"
+                },
             ));
         }
     }
@@ -80,6 +84,19 @@ pub(super) fn self_managed_without_image(facts: &Facts<'_>, problems: &mut Vec<P
                 subject(group),
                 "it is not managed, so that nobody but its launch template can name the image, and none is named",
                 "set `imageId` on the group, for example resolve:ssm:/aws/service/eks/optimized-ami/1.33/amazon-linux-2023/x86_64/standard/recommended/image_id",
+            ));
+        }
+    }
+}
+
+pub(super) fn self_managed_incomplete(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    for group in facts.plan.node_groups.iter().filter(|group| !group.managed) {
+        if matches!(group.launch_template, Some(LaunchTemplatePlan::Create { .. })) {
+            problems.push(Problem::new(
+                "self-managed-template-incomplete",
+                subject(group),
+                "its new launch template names no instance profile, which only you know; an instance without the node role cannot join",
+                "add IamInstanceProfile to launch-template-data.json before you create the template, or name an existing `launchTemplate` with `adopt: true`",
             ));
         }
     }

@@ -8,7 +8,7 @@ use crate::config::LabelDesign;
 use crate::finding::{Problem, Subject};
 use crate::inventory::{Inventory, Node};
 use crate::plan::NodeGroupPlan;
-use crate::resolve::{EXTERNAL_ENI_CONFIG_LABEL, Rule, resolve};
+use crate::resolve::{EXTERNAL_ENI_CONFIG_LABEL, Resolution, Rule, resolve};
 
 fn subject(node: &Node) -> Subject {
     Subject::Node(node.name.clone())
@@ -26,12 +26,12 @@ fn is_known(facts: &Facts<'_>, eni_config: &str) -> bool {
         || facts.plan.eni_configs.iter().any(|planned| planned.name == eni_config)
 }
 
-/// Nodes whose ENIConfig, under the settings to come, would not exist; grouped by what they would look for.
-fn lost<'a>(facts: &Facts<'a>) -> Vec<(&'a Node, String)> {
+/// Nodes whose ENIConfig, under the settings to come, would not exist, with what they would look for.
+fn lost<'a>(facts: &Facts<'a>) -> Vec<(&'a Node, Resolution)> {
     let settings = settings_after(facts);
     let lost = |node: &'a Node| {
         let resolution = resolve(node, &settings);
-        (node.runs_aws_node() && !is_known(facts, &resolution.eni_config)).then_some((node, resolution.eni_config))
+        (node.runs_aws_node() && !is_known(facts, &resolution.eni_config)).then_some((node, resolution))
     };
     facts.inventory.nodes.iter().filter_map(lost).collect()
 }
@@ -61,14 +61,40 @@ pub(super) fn karpenter_reserves_no_interface(facts: &Facts<'_>, problems: &mut 
     }
 }
 
+/// Nodes of planned groups are replaced by the plan; but a switch reaches them before that.
+fn is_replaced_in_time(facts: &Facts<'_>, node: &Node) -> bool {
+    !facts.plan.cni.switch && planned_group(facts, node).is_some_and(|group| group.label_key.is_some())
+}
+
+pub(super) fn node_names_missing_eniconfig(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    for (node, resolution) in lost(facts) {
+        let place = match &resolution.rule {
+            Rule::ExternalLabel => format!("label {EXTERNAL_ENI_CONFIG_LABEL}"),
+            Rule::Annotation(key) => format!("annotation {key}"),
+            Rule::Label(key) if facts.plan.label.design == LabelDesign::Own => format!("label {key}"),
+            Rule::Label(_) | Rule::Default => continue,
+        };
+        if is_replaced_in_time(facts, node) {
+            continue;
+        }
+        problems.push(Problem::new(
+            "node-names-missing-eniconfig",
+            subject(node),
+            format!("its {place} names ENIConfig `{}`, which is neither in the cluster nor in the plan: its next interface fails", resolution.eni_config),
+            "correct the value on the node, or add the pod subnet of that name to a pool",
+        ));
+    }
+}
+
 pub(super) fn node_without_label(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
     if facts.plan.label.design != LabelDesign::Own {
         return;
     }
-    for (node, looked_for) in lost(facts) {
-        if planned_group(facts, node).is_some_and(|group| group.label_key.is_some()) {
+    for (node, resolution) in lost(facts) {
+        if resolution.rule != Rule::Default || is_replaced_in_time(facts, node) {
             continue;
         }
+        let looked_for = resolution.eni_config;
         problems.push(Problem::new(
             "node-without-label",
             subject(node),
@@ -94,9 +120,10 @@ pub(super) fn zone_without_eniconfig(facts: &Facts<'_>, problems: &mut Vec<Probl
         return;
     }
     let mut by_name: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for (node, looked_for) in lost(facts) {
-        if planned_group(facts, node).is_none_or(|group| group.label_key.is_none()) {
-            by_name.entry(looked_for).or_default().push(&node.name);
+    for (node, resolution) in lost(facts) {
+        let by_zone = matches!(resolution.rule, Rule::Label(_) | Rule::Default);
+        if by_zone && !is_replaced_in_time(facts, node) {
+            by_name.entry(resolution.eni_config).or_default().push(&node.name);
         }
     }
     for (looked_for, nodes) in by_name {
@@ -126,14 +153,7 @@ pub(super) fn node_needs_replacement(facts: &Facts<'_>, problems: &mut Vec<Probl
     for node in facts.inventory.nodes.iter().filter(|node| node.runs_aws_node()) {
         let Some(group) = planned_group(facts, node) else { continue };
         let Some(key) = &group.label_key else { continue };
-        let carries = node.labels.get(key);
-        let right = carries.is_some_and(|name| {
-            settings.custom_networking()
-                && group
-                    .assignments
-                    .iter()
-                    .any(|row| row.candidates.iter().any(|candidate| candidate.eni_config == *name))
-        });
+        let right = node.labels.get(key).is_some_and(|name| settings.custom_networking() && gives(group, node, name));
         if !right {
             by_group.entry(&group.name).or_default().push(&node.name);
         }
@@ -146,6 +166,16 @@ pub(super) fn node_needs_replacement(facts: &Facts<'_>, problems: &mut Vec<Probl
             "update the node group to the new launch-template version, which replaces its nodes",
         ));
     }
+}
+
+/// Whether the group's table gives a node that name: by the node's own subnet where its address tells it, else by zone.
+fn gives(group: &NodeGroupPlan, node: &Node, name: &str) -> bool {
+    let own = node.internal_ip.and_then(|ip| group.assignments.iter().find(|row| row.cidr.contains(&ip)));
+    let rows = group.assignments.iter().filter(|row| match own {
+        Some(own) => own.subnet_id == row.subnet_id,
+        None => node.zone().is_none_or(|zone| zone == row.availability_zone),
+    });
+    rows.flat_map(|row| &row.candidates).any(|candidate| candidate.eni_config == name)
 }
 
 pub(super) fn annotation_beats_label(facts: &Facts<'_>, problems: &mut Vec<Problem>) {

@@ -51,6 +51,17 @@ pub(super) fn pod_subnet_not_available(facts: &Facts<'_>, problems: &mut Vec<Pro
     }
 }
 
+pub(super) fn pod_subnet_full(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    for subnet in pod_subnets(facts).into_iter().filter(|subnet| subnet.available_ip_address_count == Some(0)) {
+        problems.push(Problem::new(
+            "pod-subnet-full",
+            subject(subnet),
+            format!("none of its {} addresses was free when the inventory was read; nodes of its ENIConfig get no further pod", subnet.usable_addresses()),
+            "add a pod subnet to the pool, and see `eniplan capacity`",
+        ));
+    }
+}
+
 pub(super) fn pod_subnet_is_node_subnet(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
     for subnet in pod_subnets(facts) {
         let by_plan = facts
@@ -113,11 +124,15 @@ pub(super) fn no_route_out(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
     }
     for subnet in pod_subnets(facts) {
         let Some(table) = route_table(&inventory.route_tables, &subnet.subnet_id) else { continue };
-        let default = table
-            .routes
-            .iter()
-            .find(|route| route.destination == "0.0.0.0/0" && route.state.as_deref() != Some("blackhole"));
+        let default = table.routes.iter().find(|route| route.destination == "0.0.0.0/0");
         let (message, help) = match default {
+            Some(route) if route.state.as_deref() == Some("blackhole") => (
+                format!(
+                    "its route table {} sends the internet to {}, which no longer exists",
+                    table.route_table_id, route.target
+                ),
+                "route 0.0.0.0/0 of the pod subnet to a NAT gateway or transit gateway that exists",
+            ),
             Some(route) if !route.target.starts_with("igw-") => continue,
             Some(_) => (
                 format!(

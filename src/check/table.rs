@@ -1,53 +1,31 @@
 //! The rule table.
 
-use super::{How, Rule, When};
+use super::Rule;
+use super::lint::LINT_RULES;
+use super::row::{examined, of_capacity, of_plan_and_capacity, stated, stated_by_diff};
 use super::{capacity, cluster, cni, eni_configs, launch_templates, node_groups, nodes, pod_subnets, user_data};
 use crate::finding::Severity;
 
-const fn stated(id: &'static str, severity: Severity, summary: &'static str, why: &'static str) -> Rule {
-    Rule { id, severity, when: When::Plan, summary, why, how: How::Stated }
-}
-
-const fn stated_by_diff(id: &'static str, severity: Severity, summary: &'static str, why: &'static str) -> Rule {
-    Rule { id, severity, when: When::Apply, summary, why, how: How::Stated }
-}
-
-const fn examined(
-    id: &'static str,
-    severity: Severity,
-    examine: fn(&super::Facts<'_>, &mut Vec<crate::finding::Problem>),
-    summary: &'static str,
-    why: &'static str,
-) -> Rule {
-    Rule { id, severity, when: When::Plan, summary, why, how: How::Facts(examine) }
-}
-
-const fn of_capacity(
-    id: &'static str,
-    severity: Severity,
-    examine: fn(&super::Facts<'_>, &mut Vec<crate::finding::Problem>),
-    summary: &'static str,
-    why: &'static str,
-) -> Rule {
-    Rule { id, severity, when: When::Capacity, summary, why, how: How::Facts(examine) }
-}
-
-const fn of_plan_and_capacity(
-    id: &'static str,
-    severity: Severity,
-    examine: fn(&super::Facts<'_>, &mut Vec<crate::finding::Problem>),
-    summary: &'static str,
-    why: &'static str,
-) -> Rule {
-    Rule { id, severity, when: When::PlanAndCapacity, summary, why, how: How::Facts(examine) }
-}
-
 /// Every rule of the product.
+pub const RULES: &[Rule] = &all();
+
+const fn all() -> [Rule; PLAN_RULES.len() + LINT_RULES.len()] {
+    let mut all = [stated("", Severity::Note, "", ""); PLAN_RULES.len() + LINT_RULES.len()];
+    let (plan, lint) = all.split_at_mut(PLAN_RULES.len());
+    plan.copy_from_slice(PLAN_RULES);
+    lint.copy_from_slice(LINT_RULES);
+    all
+}
+
+/// Rules about plan, changes and the live cluster.
 #[rustfmt::skip]
-pub const RULES: &[Rule] = &[
+const PLAN_RULES: &[Rule] = &[
     of_plan_and_capacity("read-failed", Severity::Error, cluster::read_failed,
         "A read of AWS or Kubernetes was denied or failed.",
         "What was not read is not guessed; decisions and checks that need it would rest on nothing."),
+    examined("aws-node-unread", Severity::Warning, cluster::aws_node_unread,
+        "The aws-node DaemonSet could not be read, and the add-on's values stand in for it.",
+        "Settings that were made past the add-on are not known."),
     examined("routes-unread", Severity::Warning, cluster::routes_unread,
         "The route tables of the VPC could not be read.",
         "Whether pods can leave their subnet cannot be told."),
@@ -93,6 +71,12 @@ pub const RULES: &[Rule] = &[
     examined("cni-relabels", Severity::Error, cni::cni_relabels,
         "The CNI overwrites the label.",
         "Before v1.11 it wrote the label of ENI_CONFIG_LABEL_DEF itself, whatever kubelet had set."),
+    examined("cni-version-unknown", Severity::Warning, cni::cni_version_unknown,
+        "The CNI version cannot be told.",
+        "Label design `override` needs v1.11 or later."),
+    examined("prefixes-without-warm-target", Severity::Error, cni::prefixes_without_warm_target,
+        "Prefix delegation is on without any warm target.",
+        "aws-node refuses to start."),
     stated("cni-too-old-for-override", Severity::Error,
         "Label design `override` needs CNI v1.11.",
         "Older releases do not look at vpc.amazonaws.com/externalEniConfig."),
@@ -162,6 +146,9 @@ pub const RULES: &[Rule] = &[
     stated("eniconfig-subnet-changes", Severity::Warning,
         "An ENIConfig that no node uses gets another subnet.",
         "Nothing moves, but a new name is easier to follow."),
+    stated("eniconfig-groups-change", Severity::Warning,
+        "The security groups of an ENIConfig in use change.",
+        "Interfaces that exist keep the old groups."),
     stated("eniconfig-in-use-elsewhere", Severity::Error,
         "An ENIConfig in use would get another subnet.",
         "Interfaces that exist stay in the old subnet, new ones go to the new one: nodes in two subnets."),
@@ -234,6 +221,9 @@ pub const RULES: &[Rule] = &[
     examined("pod-subnet-not-available", Severity::Warning, pod_subnets::pod_subnet_not_available,
         "A pod subnet is not available yet.",
         "Interfaces cannot be made before."),
+    examined("pod-subnet-full", Severity::Warning, pod_subnets::pod_subnet_full,
+        "A pod subnet has no free address.",
+        "There is no fall-back when the one subnet of an ENIConfig is full."),
     examined("pod-subnet-is-node-subnet", Severity::Warning, pod_subnets::pod_subnet_is_node_subnet,
         "A subnet serves nodes and pods.",
         "They take each other's addresses, and groups and routes cannot differ."),
@@ -312,9 +302,15 @@ pub const RULES: &[Rule] = &[
     examined("imds-disabled", Severity::Error, launch_templates::imds_disabled,
         "A launch template turns the instance metadata service off.",
         "A node cannot find out its subnet."),
-    examined("user-data-foreign", Severity::Error, user_data::foreign,
-        "The user data in use has parts that are not eniplan's.",
-        "They would be lost."),
+    examined("user-data-cannot-be-merged", Severity::Error, user_data::cannot_be_merged,
+        "Our part cannot go safely into the user data in use.",
+        "A node would boot differently, or not at all."),
+    examined("user-data-merged", Severity::Note, user_data::merged,
+        "Merging has changed or kept something in foreign user data.",
+        "Its owner should know."),
+    examined("inventory-redacted", Severity::Error, user_data::redacted,
+        "A redacted inventory lacks the foreign user data that must be kept.",
+        "It would be lost."),
     examined("user-data-unreadable", Severity::Error, user_data::unreadable,
         "The user data in use cannot be read.",
         "What it contains would be lost."),
@@ -336,6 +332,9 @@ pub const RULES: &[Rule] = &[
     examined("new-group-incomplete", Severity::Warning, node_groups::new_group_incomplete,
         "A new group is not fully described.",
         "create-nodegroup.json lacks what is not said."),
+    examined("self-managed-template-incomplete", Severity::Warning, node_groups::self_managed_incomplete,
+        "A new launch template of a self-managed group lacks what only its owner knows.",
+        "An instance without the node role cannot join."),
     examined("self-managed-without-image", Severity::Error, node_groups::self_managed_without_image,
         "A self-managed group's launch template names no image.",
         "An Auto Scaling group cannot launch from it."),
@@ -353,6 +352,9 @@ pub const RULES: &[Rule] = &[
         "Otherwise it plans more pods for a node than the node has addresses for."),
     examined("node-without-label", Severity::Error, nodes::node_without_label,
         "A node without the label would look for an ENIConfig that does not exist.",
+        "Its next interface fails, and pods with it."),
+    examined("node-names-missing-eniconfig", Severity::Error, nodes::node_names_missing_eniconfig,
+        "A node names an ENIConfig that does not exist.",
         "Its next interface fails, and pods with it."),
     examined("zone-without-eniconfig", Severity::Error, nodes::zone_without_eniconfig,
         "Nodes that keep the zone label have no ENIConfig of that name.",
@@ -400,28 +402,6 @@ pub const RULES: &[Rule] = &[
         "A node group or a pod subnet is missing from the figures.",
         "What is not known is not guessed; the figures are too small by it."),
 ];
-
-/// The text of `docs/rules.md`.
-pub fn rules_page() -> String {
-    let mut page = String::from(
-        "# Rules\n\n\
-         What eniplan looks for. Errors keep `generate` and `apply` from writing (exit code 4); warnings and notes do not.\n\
-         This page is made from the rule table in `src/check/table.rs`; a test keeps the two equal.\n\n\
-         | rule | severity | says |\n|---|---|---|\n",
-    );
-    for rule in RULES {
-        page.push_str(&format!(
-            "| [`{0}`](#{0}) | {1} | {2} |\n",
-            rule.id,
-            rule.severity.word(),
-            rule.summary.replace('|', "\\|")
-        ));
-    }
-    for rule in RULES {
-        page.push_str(&format!("\n## {}\n\n**{}**: {} {}\n", rule.id, rule.severity.word(), rule.summary, rule.why));
-    }
-    page
-}
 
 #[cfg(test)]
 mod tests {

@@ -39,22 +39,43 @@ pub(super) fn unreadable(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
-pub(super) fn foreign(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
-    for (group, document) in in_use(facts) {
-        let Ok(document) = document else { continue };
-        let parts: Vec<String> = document
-            .foreign_parts()
-            .map(|(number, part)| format!("part {number}: {}, {} bytes", part.media_type(), part.body.len()))
-            .collect();
-        if !parts.is_empty() {
+pub(super) fn cannot_be_merged(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    for (name, group) in &facts.rendered.node_groups {
+        for problem in &group.problems {
             problems.push(Problem::new(
-                "user-data-foreign",
+                "user-data-cannot-be-merged",
+                Subject::NodeGroup(name.clone()),
+                format!("its part cannot go into the user data in use: {problem}"),
+                problem.help.clone(),
+            ));
+        }
+    }
+}
+
+pub(super) fn merged(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    for (name, group) in &facts.rendered.node_groups {
+        for note in &group.notes {
+            problems.push(Problem::new(
+                "user-data-merged",
+                Subject::NodeGroup(name.clone()),
+                format!("in the user data in use, {note}"),
+                "read the result in user-data.mime or user-data.toml before you roll it out",
+            ));
+        }
+    }
+}
+
+pub(super) fn redacted(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    if !facts.inventory.redacted {
+        return;
+    }
+    for (group, document) in in_use(facts) {
+        if document.is_ok_and(|document| document.foreign_parts().next().is_some()) {
+            problems.push(Problem::new(
+                "inventory-redacted",
                 Subject::NodeGroup(group.into()),
-                format!(
-                    "the launch-template version in use has user data that is not eniplan's ({})",
-                    parts.join("; ")
-                ),
-                "move it into the image, or give the group a launch template without it",
+                "the inventory is redacted, so that foreign parts of its user data are not in it; the result would lose them",
+                "read the inventory again without --redact",
             ));
         }
     }

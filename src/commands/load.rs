@@ -29,11 +29,7 @@ pub(super) fn load(source: &SourceArgs) -> Result<Loaded, Error> {
     let inventory = inventory(source, config.as_ref())?;
     let wanted = source.cluster.as_deref().or(config.as_ref().map(|config| config.cluster.as_str()));
     if let Some(wanted) = wanted.filter(|wanted| *wanted != inventory.cluster.name) {
-        return Err(Error::WrongCluster {
-            path: source.inventory.as_ref().map_or_else(|| "the inventory".into(), |path| path.display().to_string()),
-            wanted: wanted.into(),
-            found: inventory.cluster.name,
-        });
+        return Err(wrong_cluster(source, wanted, inventory));
     }
     match config {
         Some(config) => Ok(Loaded { inventory, config, problems: Vec::new() }),
@@ -41,6 +37,23 @@ pub(super) fn load(source: &SourceArgs) -> Result<Loaded, Error> {
             let (config, problems) = config_from_tags(&inventory);
             Ok(Loaded { inventory, config, problems })
         }
+    }
+}
+
+/// Loads the inventory alone.
+pub(super) fn load_inventory(source: &SourceArgs) -> Result<Inventory, Error> {
+    let inventory = inventory(source, None)?;
+    match source.cluster.as_deref().filter(|wanted| *wanted != inventory.cluster.name) {
+        None => Ok(inventory),
+        Some(wanted) => Err(wrong_cluster(source, wanted, inventory)),
+    }
+}
+
+fn wrong_cluster(source: &SourceArgs, wanted: &str, inventory: Inventory) -> Error {
+    Error::WrongCluster {
+        path: source.inventory.as_ref().map_or_else(|| "the inventory".into(), |path| path.display().to_string()),
+        wanted: wanted.into(),
+        found: inventory.cluster.name,
     }
 }
 

@@ -2,7 +2,9 @@
 
 mod advise;
 mod capacity;
+mod explain;
 mod generate;
+mod init;
 mod load;
 mod man;
 mod out_dir;
@@ -48,9 +50,11 @@ impl Outcome {
 /// [`Error`] says why it could not be done.
 pub fn run(cli: &Cli) -> Result<Outcome, Error> {
     match &cli.command {
+        Command::Init(args) => init::run(args, cli),
         Command::Plan(args) => plan::run(args, cli),
         Command::Generate(args) => generate::run(args, cli),
         Command::Advise(args) => advise::run(args, cli),
+        Command::Explain(args) => explain::run(args, cli),
         Command::Capacity(args) => capacity::run(args, cli),
         Command::Schema(args) => schema::run(args.what),
         Command::Completions(args) => {

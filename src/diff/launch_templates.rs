@@ -147,7 +147,7 @@ fn same_user_data(there: &LaunchTemplateData, wanted: &LaunchTemplateData) -> bo
         return true;
     }
     match (user_data::read(&there), user_data::read(&wanted)) {
-        (Ok(there), Ok(wanted)) => there.parts == wanted.parts,
+        (Ok(there), Ok(wanted)) => user_data::compare::equivalent(&there, &wanted),
         _ => false,
     }
 }

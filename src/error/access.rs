@@ -125,6 +125,9 @@ impl AccessError {
                 "there is no profile at all; `aws configure sso` or `aws configure` makes one".into()
             }
             Self::UnknownProfile { known, .. } => format!("there are: {}", known.join(", ")),
+            Self::NoCredentials { profile: Some(profile), .. } => {
+                format!("log in with `aws sso login --profile {profile}`, or check what that profile says")
+            }
             Self::NoCredentials { .. } => {
                 "log in with `aws sso login`, pass --profile, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY".into()
             }

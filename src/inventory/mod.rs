@@ -143,8 +143,17 @@ impl Inventory {
         let not_an_inventory = |error: serde_json::Error| Error::Inventory {
             path: path.into(),
             position: Position { line: error.line().max(1), column: error.column().max(1) },
-            message: strip_position(&error.to_string()),
+            message: in_words(&error.to_string()),
         };
+        // Windows PowerShell begins UTF-8 files with a byte order mark.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        if !text.trim_start().starts_with('{') {
+            return Err(Error::Inventory {
+                path: path.into(),
+                position: Position { line: 1, column: 1 },
+                message: if text.trim().is_empty() { "the file is empty" } else { "it does not begin with `{`" }.into(),
+            });
+        }
         let version: Version = serde_json::from_str(text).map_err(not_an_inventory)?;
         if version.schema_version != u64::from(SCHEMA_VERSION) {
             return Err(Error::UnknownSchemaVersion {
@@ -242,7 +251,16 @@ impl Inventory {
     }
 }
 
-/// serde_json ends its messages with " at line N column M", which the error already says.
-fn strip_position(message: &str) -> String {
-    message.rsplit_once(" at line ").map_or(message, |(text, _)| text).to_owned()
+/// A message of serde_json without its position, which the error already says, and without Rust's names of types.
+fn in_words(message: &str) -> String {
+    let message = message.rsplit_once(" at line ").map_or(message, |(text, _)| text);
+    let Some((said, expected)) = message.rsplit_once("expected ") else { return message.into() };
+    let expected = match expected {
+        "u64" | "u32" | "i64" => "a whole number",
+        "a map" => "an object",
+        "a sequence" => "a list",
+        _ if expected.starts_with("struct ") => "an object",
+        _ => expected,
+    };
+    format!("{said}expected {expected}")
 }

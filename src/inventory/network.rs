@@ -6,7 +6,7 @@ use ipnet::Ipv4Net;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::net::usable_addresses;
+use crate::net::{deserialize_ipv4_cidr, usable_addresses};
 
 /// `ec2:DescribeVpcs`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -29,6 +29,7 @@ pub struct Vpc {
 pub struct CidrBlockAssociation {
     /// The block.
     #[schemars(with = "String")]
+    #[serde(deserialize_with = "deserialize_ipv4_cidr")]
     pub cidr_block: Ipv4Net,
     /// `associated`, `associating`, `disassociating`, `failed` …
     pub state: String,
@@ -44,6 +45,7 @@ pub struct Subnet {
     pub vpc_id: Option<String>,
     /// IPv4 CIDR block.
     #[schemars(with = "String")]
+    #[serde(deserialize_with = "deserialize_ipv4_cidr")]
     pub cidr_block: Ipv4Net,
     /// Zone name as this account sees it. Names differ between accounts.
     pub availability_zone: String,

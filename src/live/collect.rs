@@ -74,19 +74,21 @@ pub(super) async fn inventory(options: &CollectOptions, events: Events) -> Resul
         eni_configs: kubernetes.eni_configs,
         aws_node: kubernetes.aws_node,
         nodes: kubernetes.nodes,
-        gaps: with_caller(&clients, gaps).await,
+        gaps: with_caller(&clients, gaps, options.kube_context.is_some()).await,
     };
     inventory.sort();
     Ok(inventory)
 }
 
-/// Says who asked, in every gap that is an answer of an API. STS is asked only then, and never refuses.
-async fn with_caller(clients: &Clients, mut gaps: Vec<Gap>) -> Vec<Gap> {
-    if gaps.iter().all(|gap| gap.code.is_none()) {
+/// Says who asked, in every gap that is the answer of an API to the AWS identity. STS is asked only then, and never
+/// refuses.
+async fn with_caller(clients: &Clients, mut gaps: Vec<Gap>, kubeconfig: bool) -> Vec<Gap> {
+    let of_aws = |gap: &Gap| gap.code.is_some() && (gap.action.contains(':') || !kubeconfig);
+    if !gaps.iter().any(of_aws) {
         return gaps;
     }
     let caller = clients.sts.get_caller_identity().send().await.ok().and_then(|identity| identity.arn);
-    for gap in gaps.iter_mut().filter(|gap| gap.code.is_some()) {
+    for gap in gaps.iter_mut().filter(|gap| of_aws(gap)) {
         gap.caller.clone_from(&caller);
     }
     gaps

@@ -55,6 +55,11 @@ where
             }
         }
         SdkError::TimeoutError(_) => (None, "no answer in time".to_owned()),
+        SdkError::DispatchFailure(failure) => {
+            let reason =
+                failure.as_connector_error().and_then(std::error::Error::source).map_or_else(|| chain(error), chain);
+            (None, format!("no connection: {reason}"))
+        }
         SdkError::ResponseError(response) => {
             (None, format!("HTTP status {} with an answer that cannot be read", response.raw().status().as_u16()))
         }

@@ -84,7 +84,11 @@ fn from_pools(
     if names.is_empty() && !pools_are_at_fault(pools, notes) {
         let zones = list({
             let mut zones: Vec<String> = of_pools()
-                .map(|eni_config| format!("{} ({})", eni_config.availability_zone, eni_config.availability_zone_id))
+                .map(|eni_config| {
+                    let outpost =
+                        inventory.subnet(&eni_config.subnet_id).and_then(|subnet| subnet.outpost_arn.as_deref());
+                    place(&eni_config.availability_zone, &eni_config.availability_zone_id, outpost)
+                })
                 .collect();
             zones.sort();
             zones.dedup();
@@ -94,11 +98,14 @@ fn from_pools(
             "zone-without-pod-subnet",
             group.subject(),
             format!(
-                "node subnet {} ({}) is in {} ({}), where pool {} has no pod subnet; it has them in: {}",
+                "node subnet {} ({}) is in {}, where pool {} has no pod subnet; it has them in: {}",
                 node_subnet.subnet_id,
                 node_subnet.cidr_block,
-                node_subnet.availability_zone,
-                node_subnet.availability_zone_id,
+                place(
+                    &node_subnet.availability_zone,
+                    &node_subnet.availability_zone_id,
+                    node_subnet.outpost_arn.as_deref()
+                ),
                 list(pools),
                 if zones.is_empty() { "no zone" } else { &zones }
             ),
@@ -108,9 +115,20 @@ fn from_pools(
     names
 }
 
+/// Where an interface can attach, for people.
+fn place(zone: &str, zone_id: &str, outpost: Option<&str>) -> String {
+    match outpost {
+        Some(outpost) => format!("{zone} ({zone_id}) on {outpost}"),
+        None => format!("{zone} ({zone_id})"),
+    }
+}
+
 /// A pool whose own problem is already stated would make every zone look uncovered.
 fn pools_are_at_fault(pools: &[String], notes: &Notes) -> bool {
-    notes.problems.iter().any(|problem| matches!(&problem.subject, Subject::Pool(pool) if pools.contains(pool)))
+    notes.problems.iter().any(|problem| match &problem.subject {
+        Subject::Pool(pool) => pools.contains(pool),
+        _ => matches!(problem.rule, "pod-subnet-without-name" | "eniconfig-name-clash"),
+    })
 }
 
 /// An interface attaches only in its own zone, and an Outpost's only on that Outpost.
@@ -195,6 +213,10 @@ fn map_omits(
             );
             return vec![zone.clone()];
         }
+        return Vec::new();
+    }
+    let is_split = group.config.map.iter().any(|row| node_subnet.cidr_block.contains(&row.cidr));
+    if is_split {
         return Vec::new();
     }
     notes.problem(

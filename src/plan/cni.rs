@@ -20,6 +20,10 @@ pub(super) fn cni(
     notes: &mut Notes,
 ) -> CniPlan {
     let owner = owner(inventory);
+    if settings.is_none() && inventory.gaps_in(GapSource::AwsNode).next().is_some() {
+        // What is set now could not be read; nothing is said to change.
+        return CniPlan { owner, env: BTreeMap::new(), changes: BTreeMap::new(), switch: false };
+    }
     let now = settings.cloned().unwrap_or_default();
     let mut env = BTreeMap::new();
     let mut changes = BTreeMap::new();

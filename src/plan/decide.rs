@@ -10,6 +10,7 @@ use super::{
 use crate::config::{AmiFamily, Config, LabelDesign};
 use crate::finding::Problem;
 use crate::inventory::{AmiRelease, CniSettings, Inventory};
+use crate::user_data;
 
 /// First AL2023 release whose nodeadm reads `/etc/eks/nodeadm.d/`. Source: amazon-eks-ami CHANGELOG, v20251023.
 const FIRST_RELEASE_WITH_DROP_IN_FOLDER: AmiRelease = AmiRelease(20_251_023);
@@ -92,8 +93,10 @@ fn node_group(
     let max_pods = max_pods_plan::max_pods(inventory, group, &bootstrap, settings, notes);
     let labels = bootstrap::labels(group, &bootstrap, notes);
     let taints = if matches!(bootstrap, Bootstrap::Eks) { Vec::new() } else { group.taints.clone() };
-    let needs_user_data =
-        label_key.is_some() || max_pods.written.is_some() || matches!(bootstrap, Bootstrap::UserData(_));
+    let needs_user_data = label_key.is_some()
+        || max_pods.written.is_some()
+        || matches!(bootstrap, Bootstrap::UserData(_))
+        || has_part_of_ours(group);
     let successor = group.config.successor.as_deref();
     let can_take_a_template = group.known.is_none() || group.template.is_some();
     if needs_user_data && !can_take_a_template {
@@ -122,7 +125,7 @@ fn node_group(
         exists: group.known.is_some() && replaces.is_none(),
         family: group.family,
         bootstrap,
-        drop_in: drop_in(group, notes),
+        drop_in: drop_in(group, needs_user_data, notes),
         label_key,
         strategy: group.config.strategy,
         on_no_match: group.config.on_no_match,
@@ -133,6 +136,13 @@ fn node_group(
         launch_template,
         create: is_new.then(|| create(inventory, group, replaces)),
     })
+}
+
+/// Whether the version in use carries a part of ours, which must go when the group no longer needs it.
+fn has_part_of_ours(group: &GroupFacts<'_>) -> bool {
+    let bytes = group.template.and_then(|in_use| in_use.version.launch_template_data.user_data.as_ref());
+    let Some(Ok(document)) = bytes.map(|bytes| user_data::read(&bytes.0)) else { return false };
+    document.parts.iter().any(user_data::is_ours)
 }
 
 fn label_key(label: &LabelPlan, group: &GroupFacts<'_>, table: &[Assignment], notes: &mut Notes) -> Option<String> {
@@ -227,8 +237,8 @@ fn needs_new_group(group: &GroupFacts<'_>, notes: &mut Notes) {
     }
 }
 
-fn drop_in(group: &GroupFacts<'_>, notes: &mut Notes) -> DropIn {
-    if group.family != AmiFamily::Al2023 {
+fn drop_in(group: &GroupFacts<'_>, needs_user_data: bool, notes: &mut Notes) -> DropIn {
+    if group.family != AmiFamily::Al2023 || !needs_user_data {
         return DropIn::DecideAtBoot;
     }
     match group.release {

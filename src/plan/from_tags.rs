@@ -7,10 +7,10 @@ use crate::finding::{Problem, Subject};
 use crate::inventory::{Inventory, NodeGroup};
 
 /// Tag of subnets and of node groups that names a pool.
-const POOL_TAG: &str = "eniplan.dev/pool";
+pub const POOL_TAG: &str = "eniplan.dev/pool";
 
 /// The pool of groups that name none.
-const DEFAULT_POOL: &str = "default";
+pub(super) const DEFAULT_POOL: &str = "default";
 
 /// Derives the wishes from tags and from the ENIConfigs that are there. Windows groups are left out.
 pub fn config_from_tags(inventory: &Inventory) -> (Config, Vec<Problem>) {

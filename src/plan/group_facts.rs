@@ -47,7 +47,11 @@ fn gather_one<'a>(inventory: &'a Inventory, config: &'a NodeGroupConfig, notes: 
     let subject = || Subject::NodeGroup(config.name.clone());
     let described = &config.described;
     let managed = described.managed.unwrap_or(true);
-    let known = if managed { inventory.node_group(&config.name) } else { None };
+    let asked_for = if managed { inventory.node_group(&config.name) } else { None };
+    let successor = config.successor.as_deref().and_then(|name| inventory.node_group(name));
+    // Once the successor is there, it is the group to plan; the old one waits to be drained.
+    let known =
+        if asked_for.is_none_or(|group| group.launch_template.is_none()) { successor.or(asked_for) } else { asked_for };
     if managed && known.is_none() && inventory.gaps_in(GapSource::NodeGroups).next().is_some() {
         return None;
     }
@@ -67,6 +71,10 @@ fn gather_one<'a>(inventory: &'a Inventory, config: &'a NodeGroupConfig, notes: 
         let image_id = image_id.as_deref().unwrap_or_default();
         let why = match inventory.gaps_in(GapSource::Images).next() {
             Some(gap) => format!("{} did not answer ({})", gap.action, gap.message),
+            None if image.is_none() && !image_id.starts_with("resolve:") => {
+                "EC2 does not know the image; it may have been deregistered, or belong to another account or Region"
+                    .into()
+            }
             None => "its name tells no family".into(),
         };
         notes.problem(
@@ -99,7 +107,7 @@ fn gather_one<'a>(inventory: &'a Inventory, config: &'a NodeGroupConfig, notes: 
     let subnets = node_subnets(inventory, config, known, notes);
     let instance_types = instance_types(config, known, data.and_then(|data| data.instance_type.as_deref()));
     Some(GroupFacts {
-        name: &config.name,
+        name: known.map_or(&config.name, |known| &known.name),
         config,
         known,
         managed,

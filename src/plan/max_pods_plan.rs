@@ -46,6 +46,21 @@ fn automatic(
     formula: Option<u32>,
     notes: &mut Notes,
 ) -> Option<u32> {
+    if inventory.cni_settings().is_none()
+        && matches!(bootstrap, Bootstrap::Eks)
+        && let Some(gap) = inventory.gaps_in(GapSource::AwsNode).next()
+    {
+        notes.problem(
+            "max-pods-undecidable",
+            group.subject(),
+            format!(
+                "whether EKS computes max pods for custom networking cannot be told: `{}` did not succeed",
+                gap.action
+            ),
+            format!("allow `{}`, or set `maxPods` to `eks` or to a number", gap.action),
+        );
+        return None;
+    }
     let because = if matches!(bootstrap, Bootstrap::UserData(_)) {
         "EKS merges nothing here, and the AMI's own default does not know custom networking".to_owned()
     } else if !inventory.cni_settings().is_some_and(|settings| settings.custom_networking()) {
@@ -76,8 +91,10 @@ fn automatic(
 }
 
 fn undecidable(inventory: &Inventory, group: &GroupFacts<'_>, notes: &mut Notes) {
-    let unknown: Vec<&String> =
-        group.instance_types.iter().filter(|name| inventory.instance_type(name).is_none()).collect();
+    let is_unknown = |name: &&String| {
+        inventory.instance_type(name).is_none_or(|instance_type| instance_type.default_card_interfaces().is_none())
+    };
+    let unknown: Vec<&String> = group.instance_types.iter().filter(is_unknown).collect();
     let message = if group.instance_types.is_empty() {
         "the user data must say max pods, and no instance type of the group is known".to_owned()
     } else {

@@ -4,6 +4,7 @@ mod assignments;
 mod bootstrap;
 mod cni;
 mod decide;
+pub mod explanation;
 mod from_tags;
 mod group_facts;
 mod label;
@@ -11,6 +12,7 @@ mod launch_template_plan;
 mod max_pods_plan;
 mod notes;
 mod pools;
+pub mod proposal;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,8 +24,9 @@ use crate::config::{AmiFamily, LabelDesign, OnNoMatch, Strategy};
 use crate::finding::Subject;
 use crate::inventory::Taint;
 
+pub(crate) use bootstrap::kubelet_may_set;
 pub use decide::{Planned, plan};
-pub use from_tags::config_from_tags;
+pub use from_tags::{POOL_TAG, config_from_tags};
 pub use launch_template_plan::{CLUSTER_TAG, NODE_GROUP_TAG, is_ours};
 
 /// The schema version of [`Plan`] in JSON.

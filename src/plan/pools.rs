@@ -6,7 +6,7 @@ use super::notes::{Notes, list};
 use super::{EniConfigPlan, MANAGED_BY_LABEL, NO_MATCH};
 use crate::config::{Config, PoolConfig, PoolNames};
 use crate::finding::Subject;
-use crate::inventory::{EniConfig, GapSource, Inventory, Subnet};
+use crate::inventory::{CniSettings, EniConfig, GapSource, Inventory, Node, Subnet};
 use crate::resolve::resolve;
 
 /// Longest label value. Source: Kubernetes, "Labels and Selectors", syntax of values.
@@ -67,10 +67,15 @@ pub(super) fn eni_configs(inventory: &Inventory, config: &Config, notes: &mut No
         for (subnet, given_name) in subnets {
             let existing = existing_for(inventory, subnet, pool, given_name);
             let Some(name) = name_for(pool_name, pool, subnet, given_name, existing, notes) else { continue };
-            conflict_with_existing(inventory, &name, subnet, notes);
             let existing = inventory.eni_config(&name);
             let security_groups = security_groups_for(inventory, config, pool, existing);
             add(&mut eni_configs, pool_name, subnet, name, security_groups, existing, notes);
+        }
+    }
+    for planned in eni_configs.by_name.values() {
+        let clashes = notes.problems.iter().any(|problem| problem.subject == Subject::EniConfig(planned.name.clone()));
+        if !clashes {
+            compare_with_existing(inventory, planned, notes);
         }
     }
     eni_configs
@@ -90,7 +95,7 @@ fn subnets_of<'a>(
             .filter(|subnet| pool.subnet_tags.iter().all(|(key, value)| subnet.tags.get(key) == Some(value)))
             .map(|subnet| (subnet, None))
             .collect();
-        if tagged.is_empty() {
+        if tagged.is_empty() && inventory.gaps_in(GapSource::Subnets).next().is_none() {
             let wanted = list(pool.subnet_tags.iter().map(|(key, value)| format!("{key}={value}")));
             let shared = inventory.subnets.iter().any(|subnet| {
                 subnet.owner_id.is_some() && inventory.account_id.is_some() && subnet.owner_id != inventory.account_id
@@ -276,39 +281,49 @@ fn security_groups_for(
     inventory.cluster.cluster_security_group_id.iter().cloned().collect()
 }
 
-/// An object of the planned name that points elsewhere: editing it would leave its nodes with interfaces in two subnets.
-fn conflict_with_existing(inventory: &Inventory, name: &str, subnet: &Subnet, notes: &mut Notes) {
+/// An object of the planned name that differs: interfaces that exist keep what they were made with.
+fn compare_with_existing(inventory: &Inventory, planned: &EniConfigPlan, notes: &mut Notes) {
+    let name = &planned.name;
     let Some(existing) = inventory.eni_config(name) else { return };
-    let Some(existing_subnet) = existing.subnet.as_deref().filter(|id| *id != subnet.subnet_id) else { return };
-    let users: Vec<&str> =
-        inventory.cni_settings().filter(|settings| settings.custom_networking()).map_or_else(Vec::new, |settings| {
-            let uses =
-                |node: &&crate::inventory::Node| node.runs_aws_node() && resolve(node, &settings).eni_config == name;
-            inventory.nodes.iter().filter(uses).map(|node| node.name.as_str()).collect()
-        });
-    let help =
-        "give the subnet another ENIConfig name and let the node groups move to it with a new launch-template version"
-            .to_owned();
-    if users.is_empty() {
-        notes.problem(
-            "eniconfig-subnet-changes",
-            Subject::EniConfig(name.into()),
-            format!("it exists with subnet {existing_subnet}, the plan wants {}; no node uses it", subnet.subnet_id),
-            help,
-        );
-        return;
+    let users = users(inventory, name);
+    let subject = || Subject::EniConfig(name.clone());
+    if let Some(subnet) = existing.subnet.as_deref().filter(|id| *id != planned.subnet_id) {
+        let help = "give the subnet another ENIConfig name and let the node groups move to it with a new launch-template version";
+        if users.is_empty() {
+            let message =
+                format!("it exists with subnet {subnet}, the plan wants {}; no node uses it", planned.subnet_id);
+            notes.problem("eniconfig-subnet-changes", subject(), message, help);
+        } else {
+            let message = format!(
+                "it exists with subnet {subnet}, the plan wants {}, and {} nodes use it ({}); edited in place, their old interfaces would stay in the old subnet",
+                planned.subnet_id,
+                users.len(),
+                list(&users)
+            );
+            notes.problem("eniconfig-in-use-elsewhere", subject(), message, help);
+        }
     }
-    notes.problem(
-        "eniconfig-in-use-elsewhere",
-        Subject::EniConfig(name.into()),
-        format!(
-            "it exists with subnet {existing_subnet}, the plan wants {}, and {} nodes use it ({}); edited in place, their old interfaces would stay in the old subnet",
-            subnet.subnet_id,
-            users.len(),
-            list(&users)
-        ),
-        help,
-    );
+    if existing.security_groups != planned.security_groups && !users.is_empty() {
+        notes.problem(
+            "eniconfig-groups-change",
+            subject(),
+            format!(
+                "its groups change from [{}] to [{}], and {} nodes use it ({}); their interfaces keep the old groups",
+                existing.security_groups.join(", "),
+                planned.security_groups.join(", "),
+                users.len(),
+                list(&users)
+            ),
+            "replace these nodes after the change, or give the pool another ENIConfig name",
+        );
+    }
+}
+
+/// Nodes that resolve to an ENIConfig today.
+fn users<'a>(inventory: &'a Inventory, name: &str) -> Vec<&'a str> {
+    let Some(settings) = inventory.cni_settings().filter(CniSettings::custom_networking) else { return Vec::new() };
+    let uses = |node: &&Node| node.runs_aws_node() && resolve(node, &settings).eni_config == name;
+    inventory.nodes.iter().filter(uses).map(|node| node.name.as_str()).collect()
 }
 
 fn add(

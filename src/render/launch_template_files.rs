@@ -83,6 +83,14 @@ pub(super) fn launch_template(
                 image_id: image_id.clone(),
                 key_name: key_name.clone(),
                 user_data,
+                // Nobody but the template names groups for an Auto Scaling group; EKS does for a managed one.
+                security_group_ids: inventory
+                    .cluster
+                    .cluster_security_group_id
+                    .iter()
+                    .filter(|_| !group.managed)
+                    .cloned()
+                    .collect(),
                 block_device_mappings: disk_size.map(|size| root_disk(group.family, size)).into_iter().collect(),
                 metadata_options: Some(MetadataOptions {
                     http_tokens: Some("required".into()),

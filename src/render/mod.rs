@@ -8,6 +8,7 @@ mod kubelet_flags;
 mod launch_template_files;
 mod lookup;
 mod node_class;
+pub mod proposed_config;
 mod read_back;
 mod registry;
 mod shell_words;
@@ -15,10 +16,13 @@ mod user_data_parts;
 
 use std::collections::BTreeMap;
 
+use self::user_data_parts::Outcome;
 use crate::error::Error;
 use crate::inventory::Inventory;
-use crate::plan::{NodeGroupPlan, Plan};
+use crate::launch_template::Base64Bytes;
+use crate::plan::{LaunchTemplatePlan, NodeGroupPlan, Plan};
 use crate::user_data::size::Size;
+use crate::user_data::{self, MergeProblem, Note};
 
 pub use node_class::node_class;
 pub use shell_words::shell_line;
@@ -41,6 +45,10 @@ pub struct Rendered {
 pub struct RenderedNodeGroup {
     /// User data, where it needs any.
     pub user_data: Option<UserData>,
+    /// What merging it into the user data in use has changed or kept.
+    pub notes: Vec<Note>,
+    /// Why it cannot be merged into the user data in use; then there is no user data.
+    pub problems: Vec<MergeProblem>,
     /// The launch-template request, where it needs a template.
     pub launch_template: Option<LaunchTemplateRequest>,
     /// The create-nodegroup request as JSON, where the group is new and managed.
@@ -69,14 +77,33 @@ pub fn render(plan: &Plan, inventory: &Inventory) -> Result<Rendered, Error> {
     }
     let mut node_groups = BTreeMap::new();
     for group in &plan.node_groups {
-        let user_data = user_data_parts::user_data(group)?;
+        let existing = existing_user_data(group, inventory);
+        let existing = match existing.map(|bytes| user_data::read(&bytes.0)) {
+            Some(Ok(document)) => Some(document),
+            // What cannot be read is stated by a rule, and nothing is put over it.
+            Some(Err(_)) => continue,
+            None => None,
+        };
+        let Outcome { user_data, notes, problems } =
+            user_data_parts::user_data(group, existing.as_ref(), inventory.cluster.kubernetes_minor())?;
         let launch_template = launch_template_files::launch_template(plan, group, user_data.as_ref(), inventory);
         let create_node_group = launch_template_files::create_node_group(plan, group)?;
-        node_groups.insert(group.name.clone(), RenderedNodeGroup { user_data, launch_template, create_node_group });
+        node_groups.insert(
+            group.name.clone(),
+            RenderedNodeGroup { user_data, notes, problems, launch_template, create_node_group },
+        );
     }
     let rendered = Rendered { eni_configs, cni: cni_files::cni(plan, inventory)?, node_groups };
     read_back::compare(plan, &rendered)?;
     Ok(rendered)
+}
+
+/// User data of the version in use, where a new version is made from one.
+fn existing_user_data<'a>(group: &NodeGroupPlan, inventory: &'a Inventory) -> Option<&'a Base64Bytes> {
+    let LaunchTemplatePlan::NewVersion { id, source_version, .. } = group.launch_template.as_ref()? else {
+        return None;
+    };
+    inventory.launch_template(id)?.version(*source_version)?.launch_template_data.user_data.as_ref()
 }
 
 impl Rendered {

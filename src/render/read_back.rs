@@ -85,7 +85,8 @@ fn env_of_container(patch: &Value) -> Option<Value> {
 fn compare_user_data(group: &NodeGroupPlan, bytes: &[u8]) -> Result<(), Error> {
     let what = format!("node-groups/{}/user-data.mime", group.name);
     let document = user_data::read(bytes).map_err(|error| invalid(&what, error.to_string()))?;
-    if let Some(oddity) = document.oddities.first() {
+    let only_ours = document.foreign_parts().next().is_none();
+    if let Some(oddity) = document.oddities.first().filter(|_| only_ours) {
         return Err(invalid(&what, format!("line {}: {}", oddity.line, oddity.kind.describe())));
     }
     for part in document.parts.iter().filter(|part| user_data::is_ours(part)) {

@@ -1,4 +1,5 @@
-//! The template engine: strict, unescaped, and only the helpers `json`, `toml` and `sh` put values into text.
+//! The template engine: strict, unescaped, and values get into text through quoting helpers only: `json`, `toml`,
+//! `sh`, and, where people read the text, `plain` (YAML), `word` (shell) and `comment`.
 
 use handlebars::{Context, Handlebars, Helper, HelperResult, Output, RenderContext, RenderError, RenderErrorReason};
 use serde::Serialize;
@@ -38,6 +39,9 @@ fn fill_in(template: Template, values: &impl Serialize) -> Result<String, Render
     registry.register_helper("json", Box::new(json_helper));
     registry.register_helper("toml", Box::new(toml_helper));
     registry.register_helper("sh", Box::new(sh_helper));
+    registry.register_helper("plain", Box::new(plain_helper));
+    registry.register_helper("word", Box::new(word_helper));
+    registry.register_helper("comment", Box::new(comment_helper));
     for partial in PARTIALS {
         registry.register_partial(partial.name, partial.source)?;
     }
@@ -97,6 +101,67 @@ pub(super) fn single_quoted(text: &str) -> Result<String, RenderError> {
     Ok(format!("'{}'", text.replace('\'', r"'\''")))
 }
 
+/// A YAML scalar: plain where it can be nothing but this text, else a JSON literal.
+fn plain_helper(
+    helper: &Helper<'_>,
+    _: &Handlebars<'_>,
+    _: &Context,
+    _: &mut RenderContext<'_, '_>,
+    out: &mut dyn Output,
+) -> HelperResult {
+    let Some(text) = argument(helper, "plain")?.as_str() else {
+        return Err(RenderErrorReason::InvalidParamType("a string").into());
+    };
+    out.write(&yaml_scalar(text))?;
+    Ok(())
+}
+
+/// A text as a YAML scalar, also inside flow collections.
+///
+/// Words that some YAML reader takes for a boolean or for nothing are quoted. Source: YAML 1.1 types `bool` and `null`.
+pub(super) fn yaml_scalar(text: &str) -> String {
+    const WORDS: [&str; 13] =
+        ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "none", "nan", "inf", "infinity"];
+    let is_plain = text.starts_with(|first: char| first.is_ascii_alphabetic())
+        && text.ends_with(|last: char| last.is_ascii_alphanumeric())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte))
+        && !WORDS.contains(&text.to_ascii_lowercase().as_str());
+    if is_plain { text.to_owned() } else { Value::from(text).to_string() }
+}
+
+/// One word of a command that people read: bare where the shell leaves it alone, else in single quotes.
+fn word_helper(
+    helper: &Helper<'_>,
+    _: &Handlebars<'_>,
+    _: &Context,
+    _: &mut RenderContext<'_, '_>,
+    out: &mut dyn Output,
+) -> HelperResult {
+    let Some(text) = argument(helper, "word")?.as_str() else {
+        return Err(RenderErrorReason::InvalidParamType("a string").into());
+    };
+    let is_bare = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./:".contains(&byte));
+    out.write(&if is_bare { text.to_owned() } else { single_quoted(text)? })?;
+    Ok(())
+}
+
+/// One line of comment, in YAML and in shell text. What would end the line becomes a blank.
+fn comment_helper(
+    helper: &Helper<'_>,
+    _: &Handlebars<'_>,
+    _: &Context,
+    _: &mut RenderContext<'_, '_>,
+    out: &mut dyn Output,
+) -> HelperResult {
+    let Some(text) = argument(helper, "comment")?.as_str() else {
+        return Err(RenderErrorReason::InvalidParamType("a string").into());
+    };
+    // Line and paragraph separators end a line in YAML 1.1.
+    let ends_line = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+    out.write(format!("# {}", text.replace(ends_line, " ")).trim_end())?;
+    Ok(())
+}
+
 fn argument<'a>(helper: &'a Helper<'_>, name: &'static str) -> Result<&'a Value, RenderError> {
     let argument = helper.param(0).ok_or(RenderErrorReason::ParamNotFoundForIndex(name, 0))?;
     if argument.is_value_missing() {
@@ -139,6 +204,15 @@ mod tests {
     }
 
     #[test]
+    fn words_of_commands_are_quoted_where_the_shell_would_change_them() {
+        for (text, word) in
+            [("10.0.0.0/16", "10.0.0.0/16"), ("", "''"), ("a b", "'a b'"), ("[{}]", "'[{}]'"), ("~", "'~'")]
+        {
+            assert_eq!(filled("{{word text}}", &json!({"text": text})), Ok(word.into()));
+        }
+    }
+
+    #[test]
     fn a_shell_word_survives_its_own_quotes() {
         let words = [("", "''"), ("a b", "'a b'"), ("it's", r"'it'\''s'"), ("'", r"''\'''"), ("$(x)`", "'$(x)`'")];
         for (text, word) in words {
@@ -152,6 +226,20 @@ mod tests {
             let rendered = filled("{{json text}}", &json!({"text": text})).expect("any text is JSON");
             let read: String = serde_saphyr::from_str(&rendered).expect("JSON is YAML");
             prop_assert_eq!(read, text);
+        }
+
+        #[test]
+        fn plain_reads_back_as_yaml(text in "[a-z0-9./_:#-]{0,8}|(yes|No|null|on|1e3|0x1f|nan|\\.inf|~|true)|\\PC{0,6}") {
+            let rendered = filled("[{{plain text}}, {{plain text}}]", &json!({"text": text})).expect("any text is a scalar");
+            let read: Vec<Value> = serde_saphyr::from_str(&rendered).expect("YAML");
+            prop_assert_eq!(read, vec![Value::from(text.clone()), Value::from(text)]);
+        }
+
+        #[test]
+        fn a_comment_stays_on_its_line(text in any::<String>()) {
+            let rendered = filled("{{comment text}}\nkey: value\n", &json!({"text": text})).expect("any text is a comment");
+            let read: Value = serde_saphyr::from_str(&rendered).expect("YAML");
+            prop_assert_eq!(read, json!({"key": "value"}));
         }
 
         #[test]

@@ -96,6 +96,9 @@ fn next_steps(folder: &str, plan: &Plan, files: &[String]) -> String {
             _ => continue,
         };
         steps.push(step);
+        if file == "cni/addon-configuration-values.json" {
+            steps.push(format!("aws eks wait addon-active --cluster-name {cluster} --addon-name vpc-cni"));
+        }
     }
     for group in plan.node_groups.iter().filter(|group| group.managed) {
         match (&group.create, &group.launch_template) {
@@ -109,6 +112,12 @@ fn next_steps(folder: &str, plan: &Plan, files: &[String]) -> String {
             )),
             _ => {}
         }
+    }
+    for group in plan.node_groups.iter().filter(|group| !group.managed && group.launch_template.is_some()) {
+        steps.push(format!(
+            "point the Auto Scaling group of {} to the new launch-template version, and replace its instances",
+            group.name
+        ));
     }
     if steps.is_empty() {
         return String::new();

@@ -9,9 +9,10 @@ use crate::capacity::Capacity;
 use crate::error::Error;
 use crate::finding::Finding;
 use crate::plan::Plan;
+use crate::plan::explanation::Explanation;
 
 /// The schema version of the documents of this file.
-const SCHEMA_VERSION: u32 = 1;
+pub(super) const SCHEMA_VERSION: u32 = 1;
 
 /// A value as indented JSON with a final newline.
 ///
@@ -60,6 +61,17 @@ pub fn advice(cluster: &str, advice: &Advice, findings: &[Finding]) -> Result<St
 /// As [`pretty`].
 pub fn findings(findings: &[Finding]) -> Result<String, Error> {
     pretty("the findings", &json!({ "schema_version": SCHEMA_VERSION, "findings": findings }))
+}
+
+/// `eniplan explain -o json`.
+///
+/// # Errors
+/// As [`pretty`].
+pub fn explanation(explanation: &Explanation, findings: &[Finding]) -> Result<String, Error> {
+    pretty(
+        "the explanation",
+        &json!({ "schema_version": SCHEMA_VERSION, "explanation": explanation, "findings": findings }),
+    )
 }
 
 /// `eniplan generate -o json`.

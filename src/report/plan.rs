@@ -107,7 +107,7 @@ fn facts(group: &NodeGroupPlan) -> Vec<String> {
 fn row(row: &Assignment) -> Vec<String> {
     let total = row.candidates.last().map_or(0, |candidate| candidate.bound).max(1);
     let share = |candidate: &Candidate| {
-        let percent = candidate.weight * 100 / total;
+        let percent = (candidate.weight * 200 / total).div_ceil(2);
         format!("{} ({}/{total}, {percent} %)", candidate.eni_config, candidate.weight)
     };
     let candidates = match row.candidates.as_slice() {

@@ -66,16 +66,18 @@ impl Call {
 
 /// The calls in a script, in order.
 pub fn calls(script: &[u8]) -> Vec<Call> {
-    commands(script).iter().filter_map(call).collect()
+    commands(script).iter().filter_map(|command| call(script, command)).collect()
 }
 
-fn call(command: &Command) -> Option<Call> {
+fn call(script: &[u8], command: &Command) -> Option<Call> {
+    let raw = |word: &Word| String::from_utf8_lossy(script.get(word.range.clone()).unwrap_or_default()).into_owned();
     let is_prefix = |word: &Word| {
-        let raw = word.literal.as_deref().unwrap_or_default();
-        PREFIXES.contains(&raw) || raw == "!" || raw == "{" || raw.starts_with('-') || is_assignment(raw)
+        let raw = raw(word);
+        PREFIXES.contains(&raw.as_str()) || raw == "!" || raw == "{" || raw.starts_with('-') || is_assignment(&raw)
     };
     let program = command.words.iter().position(|word| !is_prefix(word))?;
-    let name = command.word(program);
+    // The folder may be a variable.
+    let name = command.words.get(program).map(raw)?.replace(['"', '\''], "");
     if name != "bootstrap.sh" && !name.ends_with("/bootstrap.sh") {
         return None;
     }
@@ -126,6 +128,9 @@ mod tests {
             ("x && /etc/eks/bootstrap.sh demo", 1, false),
             ("A=b bootstrap.sh demo", 1, false),
             ("./bootstrap.sh demo", 1, true),
+            ("\"$folder/bootstrap.sh\" demo", 1, true),
+            ("bootstrap=$folder/bootstrap.sh", 0, false),
+            ("bootstrap() {\n  /etc/eks/bootstrap.sh demo\n}\n", 1, true),
             ("cat /etc/eks/bootstrap.sh", 0, false),
             ("sed -i s/a/b/ /etc/eks/bootstrap.sh", 0, false),
             ("cat <<EOF\n/etc/eks/bootstrap.sh demo\nEOF\n", 0, false),

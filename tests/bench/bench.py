@@ -5,11 +5,13 @@ import fnmatch
 import itertools
 import threading
 
+import control
 import settings
 import world
 from faults import Faults
 from held import Held
 from journal import Journal
+from later import Later
 from kube import kinds
 from kube.reading import load
 
@@ -22,6 +24,7 @@ class Bench:
         self.journal = Journal()
         self.faults = Faults()
         self.held = Held()
+        self.later = Later()
         self.certificate_authority = base64.b64encode(authority_pem).decode()
         self.kube_endpoint = None
         self.default_region = "eu-west-1"
@@ -32,6 +35,10 @@ class Bench:
         self.plain_tokens = set()
         self._kept = {}
         self._requests = itertools.count(1)
+
+    def control(self, method, name, body):
+        """Runs a control request from inside."""
+        return control.run(self, method, name, body)
 
     def request_id(self):
         """An id for each answer, in sequence."""
@@ -53,6 +60,7 @@ class Bench:
             self.clear()
             self.settings = settings.defaults()
             self.faults.put([])
+            self.later.put([])
             self.journal.reset()
             self.refused_tokens = []
             self.plain_tokens = set()
@@ -72,7 +80,7 @@ class Bench:
     def shown(self):
         """The whole world as JSON, for a test's comparison."""
         with self.lock:
-            regions = {name: vars(region) for name, region in self.world.regions.items()}
+            regions = {name: region.shown() for name, region in self.world.regions.items()}
             kube = {
                 key: {"/".join(filter(None, name)): load(value) for name, value in objects.items()}
                 for key, objects in self.world.kube.objects.items()

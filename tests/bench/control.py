@@ -5,8 +5,14 @@ import traceback
 import urllib.parse
 
 import seed
-from http_end import Answer
+from answer import Answer
+from kube import kinds, merge, reading
 from seed import large
+
+
+def run(bench, method, name, body, query=None):
+    """Runs a control request from inside."""
+    return ACTIONS[(method, name)](bench, body, query or {})
 
 
 def answer(bench, request):
@@ -75,7 +81,7 @@ def _seed(bench, body, _):
 
 def _seed_large(bench, body, _):
     with bench.lock:
-        return large.seed(bench, body or {})
+        return large.seed_large(bench, body or {})
 
 
 def _snapshot(bench, _, query):
@@ -115,10 +121,58 @@ def _state(bench, *_):
     return bench.shown()
 
 
+def _consoles(bench, *_):
+    return bench.world.consoles
+
+
 def _objects(bench, body, _):
     with bench.lock:
         for value in body:
             seed.put_plain(bench, value)
+    return {}
+
+
+def _patch(bench, body, _):
+    """Merge patches without the API's rules and owners: [{"kind": "nodes", "namespace", "name", "patch"}]; a null patch deletes."""
+    with bench.lock:
+        for one in body:
+            kind = kinds.KINDS[one["kind"]]
+            key = (one.get("namespace", ""), one["name"])
+            if one["patch"] is None:
+                bench.world.kube.remove(kind, key)
+                continue
+            value = merge.json_merge_patch(reading.load(bench.world.kube.objects[kind.key][key], kind), one["patch"])
+            value["metadata"]["resourceVersion"] = bench.world.kube.next_version()
+            bench.world.kube.put(kind, key, value)
+    return {}
+
+
+def _patch_aws(bench, body, _):
+    """Merge patches of AWS objects: [{"store": "subnets", "id", "patch", "region"}]; a null patch deletes. A store is that of `seed`; of
+    clusters also "nodegroups" and "addons" as {"store": "clusters", "id": "demo", "patch": {"nodegroups": {...}}}."""
+    with bench.lock:
+        for one in body:
+            store = getattr(bench.world.region(one.get("region", bench.default_region)), one["store"])
+            if one["patch"] is None:
+                del store[one["id"]]
+            else:
+                _merge_in_place(store[one["id"]], one["patch"])
+    return {}
+
+
+def _merge_in_place(value, patch):
+    """Keeps the objects themselves: what is in progress refers to them."""
+    for name, inner in patch.items():
+        if inner is None:
+            value.pop(name, None)
+        elif isinstance(inner, dict) and isinstance(value.get(name), dict):
+            _merge_in_place(value[name], inner)
+        else:
+            value[name] = inner
+
+
+def _put_later(bench, body, _):
+    bench.later.put(body)
     return {}
 
 
@@ -141,4 +195,8 @@ ACTIONS = {
     ("PUT", "plain-tokens"): _plain_tokens,
     ("GET", "state"): _state,
     ("POST", "objects"): _objects,
+    ("GET", "consoles"): _consoles,
+    ("POST", "patch"): _patch,
+    ("POST", "patch-aws"): _patch_aws,
+    ("PUT", "later"): _put_later,
 }

@@ -1,13 +1,15 @@
 """Faults per call: which call, and what happens to it.
 
 A rule: {"service": "ec2|eks|sts|kube|*", "action": "DescribeSubnets" or "list eniconfigs" or "*", "mutating": true|false,
-"resource": "lt-…", "ordinal": n (only the nth call that matches), "times": n (only the first n), "kind": KIND, …}.
+"resource": "lt-…", "ordinal": n (only the nth call that matches), "times": n (only the first n), "from": n (the nth and all later),
+"kind": KIND, …}.
 
 Kinds, and what else they take:
   deny        refused as not permitted ("message")
   throttle    refused as too fast
   error       a server error ("status": 500 or 503)
   expired     the caller's credentials have expired
+  refuse      an error of the service's own ("code", "message", "status")
   answer      any answer ("status", "body", "content_type"), without acting
   garbage     an answer that is no answer, without acting
   cut_before  the connection is closed, nothing is done
@@ -21,11 +23,15 @@ Kinds, and what else they take:
 
 import threading
 
-KINDS = {
-    "deny", "throttle", "error", "expired", "answer", "garbage", "cut_before", "cut_after", "cut_middle", "delay",
+# Kinds that answer in place of the handler.
+ANSWERING = {"deny", "throttle", "error", "expired", "refuse", "answer", "garbage"}
+KINDS = ANSWERING | {
+    "cut_before", "cut_after", "cut_middle", "delay",
     "withhold_before", "withhold_after",
 }
-KEYS = {"service", "action", "mutating", "resource", "ordinal", "times", "kind", "message", "status", "body", "content_type", "seconds"}
+KEYS = {
+    "service", "action", "mutating", "resource", "ordinal", "times", "from", "kind", "code", "message", "status", "body", "content_type", "seconds",
+}
 
 
 class Faults:
@@ -63,7 +69,7 @@ class Faults:
                 rule["matched"] += 1
                 if "ordinal" in rule and rule["matched"] != rule["ordinal"]:
                     continue
-                if "times" in rule and rule["matched"] > rule["times"]:
+                if rule["matched"] > rule.get("times", rule["matched"]) or rule["matched"] < rule.get("from", 1):
                     continue
                 if chosen is None:
                     chosen = dict(rule)

@@ -6,14 +6,7 @@ import socketserver
 import sys
 import time
 
-
-class Answer:
-    """Status, headers and body."""
-
-    def __init__(self, status, body=b"", content_type="application/json", headers=None):
-        self.status = status
-        self.body = body
-        self.headers = {"Content-Type": content_type, **(headers or {})}
+from faults import ANSWERING
 
 
 class Request:
@@ -120,32 +113,43 @@ def serve(bench, handler, request, call):
     rule = bench.faults.take(call.service, call.action, changes, call.resources)
     if rule is None and not bench.allows(call.service, call.action):
         rule = {"kind": "deny"}
+    entry["fault"] = rule["kind"] if rule else None
+    try:
+        answer, leave = _answer(bench, request, call, entry, rule)
+    finally:
+        # Before the answer goes out, so that whoever has it finds the entry complete.
+        bench.journal.end(entry)
+    if leave:
+        leave(handler, answer)
+    else:
+        handler.send(answer)
+
+
+def _answer(bench, request, call, entry, rule):
+    """The answer, and how it is sent when it is not sent whole."""
     kind = rule["kind"] if rule else None
-    entry["fault"] = kind
     if kind == "cut_before":
-        handler.cut()
-        return
+        return None, _cut
     if kind == "delay":
         time.sleep(rule.get("seconds", 1))
     if kind == "withhold_before" and not bench.held.wait(entry["seq"], _shown(call, kind), request.connection):
-        handler.cut()
-        return
-    if kind in ("deny", "throttle", "error", "expired", "answer", "garbage"):
+        return None, _cut
+    if kind in ANSWERING:
         answer, code = call.fault_answer(rule)
         entry.update(status=answer.status, code=code)
-        handler.send(answer)
-        return
+        return answer, None
     with bench.lock:
+        for method, name, body in bench.later.due(call.service, call.action):
+            bench.control(method, name, body)
         answer, code = call.act()
         entry.update(status=answer.status, code=code, acted=code is None)
-    if kind == "cut_after":
-        handler.cut()
-    elif kind == "cut_middle":
-        handler.send_half(answer)
-    elif kind == "withhold_after" and not bench.held.wait(entry["seq"], _shown(call, kind), request.connection):
-        handler.cut()
-    else:
-        handler.send(answer)
+    if kind == "withhold_after" and not bench.held.wait(entry["seq"], _shown(call, kind), request.connection):
+        return None, _cut
+    return answer, {"cut_after": _cut, "cut_middle": Handler.send_half}.get(kind)
+
+
+def _cut(handler, _):
+    handler.cut()
 
 
 def _shown(call, kind):

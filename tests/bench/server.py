@@ -17,10 +17,13 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 # Handlers register themselves on import.
 from aws import (  # noqa: E402, F401
     ec2_images,
+    ec2_instances,
     ec2_network,
+    ec2_network_writes,
     ec2_template_writes,
     ec2_templates,
     eks_addon,
+    eks_addon_writes,
     eks_cluster,
     eks_nodegroup,
     eks_nodegroup_writes,

@@ -22,6 +22,8 @@ def defaults():
         "addon_env_lost": [],
         # Whether nodes of a group are replaced when its template version changes, and made when it is created.
         "nodes_follow": True,
+        # How many lists of nodes do not show a new node yet.
+        "nodes_late": 0,
         # Whether those new nodes run the shell parts of their user data to find their labels.
         "boot": True,
         # Labels of new nodes, over what their boot says: {group: {subnet id: {key: value}}}; "*" for all subnets.
@@ -38,6 +40,10 @@ def defaults():
         },
         # The only actions that are permitted, with wildcards: ["ec2:Describe*", "kube:list eniconfigs", …]; null permits all.
         "allow": None,
+        # An IAM policy document that permits AWS calls, and RBAC rules that permit Kubernetes requests; null permits all. A rule of a Role
+        # has "namespace" beside apiGroups, resources, verbs and resourceNames.
+        "policy": None,
+        "rbac": None,
         # The user name of the Kubernetes side, as 403 bodies show it.
         "kube_user": "platform-engineer",
         # The public part of DescribeCluster.endpoint and certificateAuthority: "local" for this bench's own, "seeded" for the file's.

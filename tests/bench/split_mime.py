@@ -1,9 +1,9 @@
 """Hands user data to cloud-init's own handlers, as an instance does at first boot.
 
-    PYTHONPATH=.../cloud-init/usr/lib/python3/dist-packages python split_mime.py USER-DATA FOLDER
+    PYTHONPATH=.../cloud-init/usr/lib/python3/dist-packages python split_mime.py USER-DATA...
 
-Shell parts land in FOLDER/scripts. Prints one line of JSON for each part that cloud-init sees: its type, and whether any
-of its handlers took it.
+The shell parts of a file land in USER-DATA.parts/scripts. Prints one line of JSON for each part that cloud-init sees: the
+file, the type of the part, and whether any of its handlers took it.
 """
 
 import json
@@ -28,8 +28,11 @@ class Paths:
     get_ipath = get_cpath = get_ipath_cur
 
 
-def split(document, folder):
+def split(file_name):
+    folder = file_name + ".parts"
     os.makedirs(folder, exist_ok=True)
+    with open(file_name, "rb") as file:
+        document = file.read()
     paths = Paths(folder)
     message = user_data.UserDataProcessor(paths).process(document)
     part_handlers = [ShellScriptPartHandler(paths), CloudConfigPartHandler(paths)]
@@ -40,7 +43,7 @@ def split(document, folder):
     def on_part(_, name, payload, headers):
         content_type = headers["Content-Type"]
         taken = content_type in handler_of
-        print(json.dumps({"type": content_type, "taken": taken}))
+        print(json.dumps({"file": file_name, "type": content_type, "taken": taken}))
         if taken:
             handlers.run_part(handler_of[content_type], None, name, payload, "always", headers)
 
@@ -50,5 +53,5 @@ def split(document, folder):
 
 
 if __name__ == "__main__":
-    with open(sys.argv[1], "rb") as file:
-        split(file.read(), sys.argv[2])
+    for name in sys.argv[1:]:
+        split(name)

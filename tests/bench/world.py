@@ -26,6 +26,24 @@ class Region:
         self.clusters = {}
         self.client_tokens = {}
         self.other_tags = {}
+        # The last address that was handed out of each subnet, as an offset.
+        self.addresses = {}
+        self._by_instance = {}
+        self._indexed = None
+
+    def shown(self):
+        """Its objects; what serves the bench's own purposes is left out."""
+        own = ("name", "client_tokens", "addresses", "_by_instance", "_indexed")
+        return {name: value for name, value in vars(self).items() if name not in own}
+
+    def interfaces_of(self, instance_id):
+        """The network interfaces of an instance, by an index that is made anew when interfaces came or went."""
+        seen = (len(self.network_interfaces), next(reversed(self.network_interfaces), None))
+        if seen != self._indexed:
+            self._by_instance, self._indexed = {}, seen
+            for one in self.network_interfaces.values():
+                self._by_instance.setdefault(one.get("Attachment", {}).get("InstanceId"), []).append(one)
+        return self._by_instance.get(instance_id, [])
 
 
 class World:
@@ -36,6 +54,8 @@ class World:
         self.regions = {}
         self.kube = Store()
         self.serial = 0
+        # What the scripts of launched instances said.
+        self.consoles = {}
 
     def region(self, name):
         """The region of that name; an empty one when nothing was ever put there."""

@@ -1,7 +1,7 @@
 //! Reads a cluster in a process of its own, because the AWS configuration is the environment's.
 
 use std::collections::BTreeMap;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use eniplan::config::Config;
@@ -30,6 +30,8 @@ pub(crate) struct Outcome {
     pub(crate) sources: Vec<String>,
     /// A line for each request.
     pub(crate) calls: Vec<String>,
+    /// Begin and end of each request, in seconds.
+    pub(crate) times: Vec<(f64, f64)>,
     /// How long it took.
     pub(crate) took: Duration,
 }
@@ -67,27 +69,44 @@ impl Reading {
     }
 
     pub(crate) fn run(&self) -> Outcome {
-        let output = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "reader::reads_what_its_parent_asks_for", "--nocapture", "--include-ignored"])
+        understood(self.command().output().unwrap())
+    }
+
+    /// Interrupts the reading as Ctrl-C does, once `ready` returns.
+    pub(crate) fn interrupted_when(&self, ready: impl FnOnce()) -> Outcome {
+        let reader = self.command().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        ready();
+        let killed = Command::new("kill").args(["-INT", &reader.id().to_string()]).status().unwrap();
+        assert!(killed.success());
+        understood(reader.wait_with_output().unwrap())
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command
+            .args(["--exact", "reader::reads_what_its_parent_asks_for", "--nocapture"])
             .env_clear()
             .envs(std::env::var_os("PATH").map(|path| ("PATH", path)))
             .envs(&self.environment)
             .env(REQUEST, self.request.to_string())
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
-        let text = String::from_utf8(output.stdout).unwrap();
-        let error = String::from_utf8_lossy(&output.stderr);
-        let (_, answer) = text.split_once(MARK).unwrap_or_else(|| panic!("the reader said: {text}\n{error}"));
-        let answer: Value = serde_json::from_str(answer.lines().next().unwrap()).unwrap();
-        let lines = |key: &str| serde_json::from_value(answer[key].clone()).unwrap();
-        Outcome {
-            inventory: Some(answer["inventory"].clone()).filter(|inventory| !inventory.is_null()),
-            error: answer["error"].as_str().map(str::to_owned),
-            sources: lines("sources"),
-            calls: lines("calls"),
-            took: Duration::from_secs_f64(answer["took"].as_f64().unwrap()),
-        }
+            .stdin(Stdio::null());
+        command
+    }
+}
+
+fn understood(output: Output) -> Outcome {
+    let text = String::from_utf8(output.stdout).unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    let (_, answer) = text.split_once(MARK).unwrap_or_else(|| panic!("the reader said: {text}\n{error}"));
+    let answer: Value = serde_json::from_str(answer.lines().next().unwrap()).unwrap();
+    let lines = |key: &str| serde_json::from_value(answer[key].clone()).unwrap();
+    Outcome {
+        inventory: Some(answer["inventory"].clone()).filter(|inventory| !inventory.is_null()),
+        error: answer["error"].as_str().map(str::to_owned),
+        sources: lines("sources"),
+        calls: lines("calls"),
+        times: serde_json::from_value(answer["times"].clone()).unwrap(),
+        took: Duration::from_secs_f64(answer["took"].as_f64().unwrap()),
     }
 }
 
@@ -132,17 +151,23 @@ fn reads_what_its_parent_asks_for() {
     };
     let mut sources = Vec::new();
     let mut calls = Vec::new();
+    let mut times = Vec::new();
     let began = std::time::Instant::now();
     let result = collect(&options, |progress| match progress {
         Progress::Source(read) => sources.push(format!("{}: {} read, {} failed", read.name, read.count, read.failed)),
-        Progress::Call(call) => calls.push(call.to_string()),
+        Progress::Call(call) => {
+            calls.push(call.to_string());
+            times.push((call.at.as_secs_f64(), (call.at + call.took).as_secs_f64()));
+        }
     });
     let took = began.elapsed().as_secs_f64();
     let (inventory, error) = match result {
         Ok(inventory) => (serde_json::to_value(inventory).unwrap(), None),
         Err(error) => (Value::Null, Some(in_words(&error))),
     };
-    let answer = json!({"inventory": inventory, "error": error, "sources": sources, "calls": calls, "took": took});
+    let answer = json!({
+        "inventory": inventory, "error": error, "sources": sources, "calls": calls, "times": times, "took": took,
+    });
     println!("{MARK}{answer}");
 }
 

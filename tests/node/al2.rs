@@ -18,10 +18,14 @@ const INSTANCE_ID: &str = "i-0123456789abcdef0";
 const BOOTSTRAP: &str =
     "#!/bin/bash\n# The image's own.\nprintf '%s\\n' call \"$@\" >>\"$MACHINE/log\"\nexit \"${EXIT:-0}\"\n";
 
-fn machine(imds: &str) -> Machine {
-    let machine = Machine::new(imds);
+/// An AL2 image.
+pub(crate) fn with_bootstrap(machine: Machine) -> Machine {
     machine.write_program("etc/eks/bootstrap.sh", BOOTSTRAP);
     machine
+}
+
+fn machine(imds: &str) -> Machine {
+    with_bootstrap(Machine::new(imds))
 }
 
 fn boot(name: &str, group: &NodeGroupPlan, cidr: &str) -> (Machine, Imds, Run) {
@@ -32,7 +36,7 @@ fn boot(name: &str, group: &NodeGroupPlan, cidr: &str) -> (Machine, Imds, Run) {
 }
 
 /// Calls `bootstrap.sh` as EKS's part does, and returns what the image's own was given.
-fn eks_calls(machine: &Machine, arguments: &[&str]) -> Vec<String> {
+pub(crate) fn eks_calls(machine: &Machine, arguments: &[&str]) -> Vec<String> {
     let before = machine.log().len();
     let mut call = Command::new(machine.root().join("etc/eks/bootstrap.sh"));
     call.args(arguments);
@@ -42,7 +46,7 @@ fn eks_calls(machine: &Machine, arguments: &[&str]) -> Vec<String> {
 }
 
 /// The one value of `--kubelet-extra-args`, and the other arguments.
-fn extra_args(arguments: &[String]) -> (String, Vec<&str>) {
+pub(crate) fn extra_args(arguments: &[String]) -> (String, Vec<&str>) {
     let at: Vec<usize> = (0..arguments.len()).filter(|at| arguments[*at].starts_with("--kubelet-extra-args")).collect();
     let [at] = at.as_slice() else { panic!("not one --kubelet-extra-args: {arguments:?}") };
     assert_eq!(arguments[*at], "--kubelet-extra-args");
@@ -163,11 +167,7 @@ fn a_match_costs_at_most_twelve_processes_and_four_requests() {
         [("al2-cost", plans::hashed(), 11, 4), ("al2-cost-image", plans::with_image(plans::hashed()), 7, 4)]
     {
         let script = al2_shell_part(&group).expect("the plan renders");
-        let image = |machine: Machine| {
-            machine.write_program("etc/eks/bootstrap.sh", BOOTSTRAP);
-            machine
-        };
-        assert_eq!(cost(name, &script, "10.0.16.0/20", image), (processes, requests), "{name}");
+        assert_eq!(cost(name, &script, "10.0.16.0/20", with_bootstrap), (processes, requests), "{name}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! User data as a whole: split by cloud-init, read by a reader as strict as nodeadm's, merged as nodeadm merges.
 
 use std::fs;
+use std::path::Path;
 
 use base64::Engine;
 use eniplan::plan::{Bootstrap, NodeGroupPlan};
@@ -30,50 +31,66 @@ fn node_config(text: &str) -> Part {
     Part::new("application/node.eks.aws", text.as_bytes().to_vec())
 }
 
-/// The scripts that cloud-init cuts out of a document, in order, and the types of the parts that it leaves alone.
-pub(crate) fn cloud_init(document: &[u8]) -> (Vec<Vec<u8>>, Vec<String>) {
+/// What cloud-init makes of a document.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Split {
+    /// The scripts, in order.
+    pub(crate) scripts: Vec<Vec<u8>>,
+    /// The types of the parts that it leaves alone.
+    pub(crate) ignored: Vec<String>,
+}
+
+/// Hands documents to cloud-init, all to one process.
+pub(crate) fn cloud_init(documents: &[&[u8]]) -> Vec<Split> {
     let folder = TempDir::new().expect("a folder");
-    let (input, output) = (folder.path().join("user-data"), folder.path().join("out"));
-    fs::write(&input, document).expect("written");
-    let run = tools::cloud_init()
-        .arg(tools::source("tests/bench/split_mime.py"))
-        .args([&input, &output])
-        .output()
-        .expect("python starts");
+    let files: Vec<_> = (0..documents.len()).map(|number| folder.path().join(number.to_string())).collect();
+    for (file, document) in files.iter().zip(documents) {
+        fs::write(file, document).expect("written");
+    }
+    let mut python = tools::cloud_init();
+    let run = python.arg(tools::source("tests/bench/split_mime.py")).args(&files).output().expect("python starts");
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-    let seen = String::from_utf8(run.stdout).expect("text");
-    let ignored = seen
+    let seen: Vec<Value> = String::from_utf8(run.stdout)
+        .expect("text")
         .lines()
-        .map(|line| serde_json::from_str::<Value>(line).expect("a line of JSON"))
-        .filter(|part| part["taken"] == false)
+        .map(|line| serde_json::from_str(line).expect("a line of JSON"))
+        .collect();
+    files.iter().map(|file| split(file, &seen)).collect()
+}
+
+fn split(file: &Path, seen: &[Value]) -> Split {
+    let ignored = seen
+        .iter()
+        .filter(|part| part["file"].as_str().map(Path::new) == Some(file) && part["taken"] == false)
         .map(|part| part["type"].as_str().expect("a type").to_owned())
         .collect();
-    let mut scripts: Vec<_> = fs::read_dir(output.join("scripts"))
+    let mut scripts: Vec<_> = fs::read_dir(file.with_extension("parts").join("scripts"))
         .map(|entries| entries.map(|entry| entry.expect("an entry").path()).collect())
         .unwrap_or_default();
     scripts.sort();
-    (scripts.iter().map(|path| fs::read(path).expect("a script")).collect(), ignored)
+    Split { scripts: scripts.iter().map(|path| fs::read(path).expect("a script")).collect(), ignored }
 }
 
-/// Our scripts come out of a document to the byte, in cloud-init's hands and in the strict reader's.
-pub(crate) fn assert_splits_alike(name: &str, document: &[u8], scripts: &[&[u8]]) {
-    let (cut, ignored) = cloud_init(document);
-    assert_eq!(cut, scripts, "{name}");
-    assert!(ignored.iter().all(|media_type| media_type == "application/node.eks.aws"), "{name}: {ignored:?}");
-    let strict = go_multipart::read(document).unwrap_or_else(|error| panic!("{name}: {error}")).expect("a multipart");
-    let strict: Vec<&[u8]> =
-        strict.iter().filter(|part| part.media_type == "text/x-shellscript").map(|part| part.body.as_slice()).collect();
-    assert_eq!(strict, scripts, "{name}");
+/// The strict reader cuts the same scripts out of a document as cloud-init, which leaves only nodeadm's parts alone.
+pub(crate) fn assert_read_alike(name: &str, document: &[u8], split: &Split) {
+    assert!(split.ignored.iter().all(|media_type| media_type == "application/node.eks.aws"), "{name}: {split:?}");
+    let parts = go_multipart::read(document).unwrap_or_else(|error| panic!("{name}: {error}")).expect("a multipart");
+    let scripts: Vec<Vec<u8>> =
+        parts.into_iter().filter(|part| part.media_type == "text/x-shellscript").map(|part| part.body).collect();
+    assert_eq!(scripts, split.scripts, "{name}");
 }
 
 #[test]
 fn the_shell_part_comes_out_of_user_data_to_the_byte() {
-    for (name, group) in plans::al2023() {
-        for group in [group.clone(), plans::with_image(group)] {
-            let parts = parts(&group);
-            let document = mime::write(&parts).expect("the parts are well-formed");
-            assert_splits_alike(name, &document, &[&parts[0].body]);
-        }
+    let with_and_without_image =
+        |(name, group): (&'static str, NodeGroupPlan)| [(name, group.clone()), (name, plans::with_image(group))];
+    let groups: Vec<_> = plans::al2023().into_iter().flat_map(with_and_without_image).collect();
+    let documents: Vec<_> =
+        groups.iter().map(|(_, group)| mime::write(&parts(group)).expect("the parts are well-formed")).collect();
+    let splits = cloud_init(&documents.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    for (((name, group), document), split) in groups.iter().zip(&documents).zip(&splits) {
+        assert_eq!(split.scripts, [parts(group)[0].body.clone()], "{name}");
+        assert_read_alike(name, document, split);
     }
 }
 
@@ -82,9 +99,13 @@ fn documents_known_to_be_bad_are_seen_to_be_ignored() {
     let document = mime::write(&parts(&plans::article())).expect("the parts are well-formed");
     let blank_line_first = [b"\n".as_slice(), &document].concat();
     let encoded_twice = base64::engine::general_purpose::STANDARD.encode(&document).into_bytes();
-    for (bad, seen_as) in [(blank_line_first, "text/plain"), (encoded_twice, "text/x-not-multipart")] {
-        assert_eq!(cloud_init(&bad), (Vec::new(), vec![seen_as.to_owned()]));
-        assert_eq!(go_multipart::read(&bad), Ok(None));
+    for (split, seen_as) in
+        cloud_init(&[&blank_line_first, &encoded_twice]).into_iter().zip(["text/plain", "text/x-not-multipart"])
+    {
+        assert_eq!(split, Split { scripts: Vec::new(), ignored: vec![seen_as.to_owned()] });
+    }
+    for bad in [&blank_line_first, &encoded_twice] {
+        assert_eq!(go_multipart::read(bad), Ok(None));
     }
 }
 
@@ -110,8 +131,7 @@ spec:
 fn joined(name: &str, group: &NodeGroupPlan, document: &[u8]) -> Value {
     let imds = Imds::serve(name, &answers("172.31.16.0/20", "i-0123456789abcdef0"), &json!([]));
     let machine = Machine::new(&imds.url).current_image();
-    let (scripts, _) = cloud_init(document);
-    for script in scripts {
+    for script in cloud_init(&[document]).remove(0).scripts {
         let run = machine.run(&String::from_utf8(script).expect("text"));
         assert_eq!(run.code, Some(0), "{}: {}", group.name, run.stderr);
     }

@@ -109,13 +109,14 @@ fn timeouts(timing: &Timing) -> TimeoutConfig {
         .build()
 }
 
-/// Adaptive retries, unless the user has said how to retry.
+/// The SDK's standard retries, with more attempts, unless the user has said how to retry. Its adaptive ones are for
+/// long-running clients: after two throttled attempts they hold every further call of that client back for seconds.
 fn with_retries(loader: ConfigLoader, timing: &Timing) -> ConfigLoader {
     if variable("AWS_RETRY_MODE").is_some() || variable("AWS_MAX_ATTEMPTS").is_some() {
         return loader;
     }
     loader.retry_config(
-        RetryConfig::adaptive().with_max_attempts(timing.attempts).with_initial_backoff(timing.first_pause),
+        RetryConfig::standard().with_max_attempts(timing.attempts).with_initial_backoff(timing.first_pause),
     )
 }
 

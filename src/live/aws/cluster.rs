@@ -8,7 +8,7 @@ use super::reading::mapped;
 use crate::error::AccessError;
 use crate::error::access::is_expiry;
 use crate::inventory::{AddOn, Cluster};
-use crate::live::failure::{Failure, chain};
+use crate::live::failure::Failure;
 
 /// What the first round of questions brings.
 pub(in crate::live) struct Found {
@@ -49,10 +49,10 @@ async fn describe_cluster(clients: &Clients, name: &str) -> Result<Cluster, Acce
     if error.as_service_error().is_some_and(|error| error.is_resource_not_found_exception()) {
         return Err(no_such_cluster(clients, name).await);
     }
-    if matches!(error, SdkError::DispatchFailure(_)) {
-        return Err(AccessError::Unreachable { region: clients.region.clone(), source: chain(&error).into() });
-    }
     let Failure { code, message, .. } = Failure::of_aws(&error, ACTION, None);
+    if matches!(error, SdkError::DispatchFailure(_)) {
+        return Err(AccessError::Unreachable { region: clients.region.clone(), source: message.into() });
+    }
     if code.as_deref().is_some_and(is_expiry) {
         let profile = clients.profile.clone();
         return Err(AccessError::ExpiredCredentials { profile, sso: false, source: message.into() });

@@ -59,21 +59,21 @@ fn is_good(credentials: &Credentials, now: SystemTime) -> bool {
 pub(super) async fn check(credentials: &SharedCredentialsProvider, profile: Option<&str>) -> Result<(), AccessError> {
     match credentials.provide_credentials().await {
         Ok(_) => Ok(()),
-        Err(error) => Err(explain(error, profile)),
+        Err(error) => Err(explain(&error, profile)),
     }
 }
 
 /// The credential chain tells its reasons in text only.
-fn explain(error: CredentialsError, profile: Option<&str>) -> AccessError {
+fn explain(error: &CredentialsError, profile: Option<&str>) -> AccessError {
     let profile = profile.map(str::to_owned);
-    let text = chain(&error);
+    let text = chain(error);
     let sso = text.contains("SSO") || text.contains("sso");
     let expired = text.contains("expired") || text.split(|c: char| !c.is_ascii_alphanumeric()).any(is_expiry);
     // IAM Identity Center answers `UnauthorizedException` to a token that it has revoked or let expire.
     if expired || (sso && text.contains("UnauthorizedException")) {
-        return AccessError::ExpiredCredentials { profile, sso, source: error.into() };
+        return AccessError::ExpiredCredentials { profile, sso, source: text.into() };
     }
-    AccessError::NoCredentials { profile, source: error.into() }
+    AccessError::NoCredentials { profile, source: text.into() }
 }
 
 #[cfg(test)]
@@ -97,13 +97,15 @@ mod tests {
 
     #[test]
     fn an_expired_identity_center_login_is_told_from_missing_credentials() {
-        let expired =
-            explain(CredentialsError::provider_error("the SSO token has expired and cannot be refreshed"), Some("dev"));
+        let expired = explain(
+            &CredentialsError::provider_error("the SSO token has expired and cannot be refreshed"),
+            Some("dev"),
+        );
         assert!(matches!(expired, AccessError::ExpiredCredentials { sso: true, .. }), "{expired:?}");
         assert_eq!(expired.help(), "run `aws sso login --profile dev` and try again");
-        let session = explain(CredentialsError::provider_error("ExpiredTokenException: token too old"), None);
+        let session = explain(&CredentialsError::provider_error("ExpiredTokenException: token too old"), None);
         assert!(matches!(session, AccessError::ExpiredCredentials { sso: false, .. }), "{session:?}");
-        let missing = explain(CredentialsError::not_loaded("no providers in chain provided credentials"), None);
+        let missing = explain(&CredentialsError::not_loaded("no providers in chain provided credentials"), None);
         assert!(matches!(missing, AccessError::NoCredentials { .. }), "{missing:?}");
     }
 }

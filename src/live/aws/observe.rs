@@ -1,11 +1,11 @@
-//! Reports every attempt of every AWS call, with the id that the service gave it.
+//! Reports every attempt of every AWS call, with the id that the service gave it, and refuses what is no answer of EC2.
 
 use std::time::Instant;
 
 use aws_smithy_runtime_api::box_error::BoxError;
 use aws_smithy_runtime_api::client::interceptors::Intercept;
 use aws_smithy_runtime_api::client::interceptors::context::{
-    BeforeTransmitInterceptorContextRef, FinalizerInterceptorContextRef,
+    AfterDeserializationInterceptorContextRef, BeforeTransmitInterceptorContextRef, FinalizerInterceptorContextRef,
 };
 use aws_smithy_runtime_api::client::orchestrator::Metadata;
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
@@ -16,6 +16,9 @@ use crate::live::progress::Events;
 /// Headers with the request id; EC2 and STS use the first, EKS the second.
 /// Source: aws-types `request_id.rs`.
 const REQUEST_ID_HEADERS: [&str; 2] = ["x-amzn-requestid", "x-amz-request-id"];
+
+/// The root element follows the XML declaration.
+const ROOT_WITHIN: usize = 256;
 
 /// The interceptor that every client carries.
 #[derive(Debug)]
@@ -49,6 +52,26 @@ impl Intercept for Observe {
     ) -> Result<(), BoxError> {
         config.interceptor_state().store_put(AttemptStarted(Instant::now()));
         Ok(())
+    }
+
+    /// EC2's XML is read without a look at the root element: a login page would be an empty list.
+    fn read_after_deserialization(
+        &self,
+        context: &AfterDeserializationInterceptorContextRef<'_>,
+        _components: &RuntimeComponents,
+        config: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        let Some(metadata) = config.load::<Metadata>() else { return Ok(()) };
+        let response = context.response();
+        let Some(body) = response.body().bytes() else { return Ok(()) };
+        if metadata.service() != "EC2" || !response.status().is_success() {
+            return Ok(());
+        }
+        let root = format!("<{}Response", metadata.name());
+        if String::from_utf8_lossy(body.get(..ROOT_WITHIN).unwrap_or(body)).contains(&root) {
+            return Ok(());
+        }
+        Err(format!("the answer is no {}Response", metadata.name()).into())
     }
 
     fn read_after_attempt(

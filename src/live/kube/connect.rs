@@ -3,6 +3,7 @@
 use std::time::{Instant, SystemTime};
 
 use aws_credential_types::provider::{ProvideCredentials as _, SharedCredentialsProvider};
+use base64::Engine as _;
 use http::Uri;
 use hyper_util::client::proxy::matcher::Matcher;
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -76,6 +77,8 @@ pub(in crate::live) async fn connect(
     config.connect_timeout = Some(options.timing.connect);
     config.read_timeout = Some(options.timing.kubernetes);
     config.write_timeout = Some(options.timing.kubernetes);
+    // Whoever asks tries again; kube would do so until the time is up, and then nobody knows what the server said.
+    config.default_retry = false;
     let events = clients.events.clone();
     Ok(Access::Ready(Box::new(Connection { config, identity, last: Mutex::new(None), events })))
 }
@@ -102,15 +105,17 @@ async fn of_cluster(
     Ok((config, Identity::Token(source)))
 }
 
-/// `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, as the AWS clients read them; a user name goes into the URL, where kube
+/// `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, as the AWS clients read them; a login goes back into the URL, where kube
 /// looks for it.
 fn proxy_for(endpoint: &Uri) -> Result<Option<Uri>, Source> {
     let Some(proxy) = Matcher::from_env().intercept(endpoint) else { return Ok(None) };
-    let Some((user, password)) = proxy.raw_auth() else { return Ok(Some(proxy.uri().clone())) };
+    let Some(login) = proxy.basic_auth() else { return Ok(Some(proxy.uri().clone())) };
+    let login = login.to_str()?.trim_start_matches("Basic ");
+    let login = String::from_utf8(base64::engine::general_purpose::STANDARD.decode(login)?)?;
+    let (user, password) = login.split_once(':').unwrap_or((&login, ""));
     let authority = proxy.uri().authority().map(ToString::to_string).unwrap_or_default();
     let scheme = proxy.uri().scheme_str().unwrap_or("http");
-    let login = format!("{}:{}", percent_encoded(user), percent_encoded(password));
-    Ok(Some(format!("{scheme}://{login}@{authority}").parse()?))
+    Ok(Some(format!("{scheme}://{}:{}@{authority}", percent_encoded(user), percent_encoded(password)).parse()?))
 }
 
 /// Reads the context and makes sure that it leads to the cluster that was asked for, and to nothing else.

@@ -1,5 +1,6 @@
 //! Reading Kubernetes, with or without a kubeconfig.
 
+mod api;
 mod connect;
 mod managed_fields;
 mod objects;

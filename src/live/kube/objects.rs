@@ -27,11 +27,18 @@ pub(super) struct ListMetadata {
     pub(super) next: Option<String>,
 }
 
-/// What the API server answers instead of an object.
+/// What the API server answers instead of an object; its kind tells it from other JSON.
 #[derive(Debug, Deserialize)]
 pub(super) struct Status {
     #[serde(default)]
     pub(super) message: Option<String>,
+    #[serde(rename = "kind")]
+    _kind: StatusKind,
+}
+
+#[derive(Debug, Deserialize)]
+enum StatusKind {
+    Status,
 }
 
 #[derive(Debug, Deserialize)]

@@ -151,10 +151,7 @@ impl Foreign {
         let our_flags = our_call.option("--kubelet-extra-args").map_or("".into(), |word| {
             String::from_utf8_lossy(ours.body.get(word.range.clone()).unwrap_or_default()).into_owned()
         });
-        let our_keys: Vec<String> =
-            labels::labels(&our_flags.replace(['"', '\''], " ")).into_iter().map(|(key, _)| key).collect();
-        let (mut flags, dropped) =
-            labels::without(text, |key| target.drops_label(key) || our_keys.iter().any(|one| one == key));
+        let (mut flags, dropped) = labels::without(text, |key| target.drops_label(key));
         if !dropped.is_empty() {
             notes.push(format!("its labels {} are taken out: ours or EKS's own take their place", dropped.join(", ")));
         }

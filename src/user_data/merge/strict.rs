@@ -1,17 +1,33 @@
 //! Foreign parts brought into strict grammar; nothing else about them changes.
 
+use base64::Engine as _;
+
 use crate::user_data::kind::content_type_of;
 use crate::user_data::mime::{ContentType, Header, Part, is_token};
+
+const TRANSFER_ENCODING: &str = "Content-Transfer-Encoding";
+
+/// Base64 in lines of 76 characters. Source: RFC 2045, section 6.8.
+fn in_base64_lines(bytes: &[u8]) -> Vec<u8> {
+    let encoded = base64::engine::general_purpose::STANDARD.encode(bytes);
+    encoded.as_bytes().chunks(76).flat_map(|line| [line, b"\n"]).flatten().copied().collect()
+}
 
 /// The part as strict grammar wants it, with what had to change.
 pub(super) fn part(part: &Part) -> (Part, Vec<String>) {
     let mut notes = Vec::new();
     let content_type = content_type(part, &mut notes);
-    let headers = part.headers.iter().filter_map(|header| strict_header(header, &mut notes)).collect();
+    let mut headers: Vec<Header> = part.headers.iter().filter_map(|header| strict_header(header, &mut notes)).collect();
     let mut body = part.body.clone();
     if part.is_script() && has_dos_line_ends(&body) {
         body = without_carriage_returns(&body);
         notes.push("its lines ended with CRLF and now end with LF, as cloud-init would have made them".into());
+    }
+    if std::str::from_utf8(&body).is_err() {
+        headers.retain(|header| !header.name.eq_ignore_ascii_case(TRANSFER_ENCODING));
+        headers.push(Header { name: TRANSFER_ENCODING.into(), value: "base64".into() });
+        body = in_base64_lines(&part.content());
+        notes.push("its bytes are no UTF-8 and are encoded as base64 now: cloud-init fails on such a document".into());
     }
     (Part { content_type, headers, body }, notes)
 }

@@ -41,7 +41,8 @@ pub(in crate::user_data) fn read(text: &[u8], oddities: Vec<Oddity>) -> Result<M
         HeaderEnd::Spaces => reader.note(OddityKind::BlankLineWithSpaces, block.line, None),
         HeaderEnd::Blank | HeaderEnd::Text => {}
     }
-    reader.multipart(&content_type(&block.headers), lines.number(start), block.body..text.len(), 1)?;
+    let header_line = content_type_line(&block.headers).unwrap_or(lines.number(start));
+    reader.multipart(&content_type(&block.headers), header_line, block.body..text.len(), 1)?;
 
     let mut read = reader.read;
     read.oddities.sort_unstable();
@@ -205,7 +206,8 @@ impl Reader<'_> {
             }
             self.note(OddityKind::Nested, line, None);
             self.note_header_end(&block, None);
-            self.multipart(&content_type, line, body, depth + 1)?;
+            let header_line = content_type_line(&block.headers).unwrap_or(line);
+            self.multipart(&content_type, header_line, body, depth + 1)?;
             return Ok(false);
         }
         self.part(block, &content_type, range)?;
@@ -284,6 +286,10 @@ fn content_type(headers: &[RawHeader]) -> ContentType {
         first.parameters.extend(next.parameters);
     }
     first
+}
+
+fn content_type_line(headers: &[RawHeader]) -> Option<usize> {
+    headers.iter().find(|header| header.name.eq_ignore_ascii_case("content-type")).map(|header| header.line)
 }
 
 /// What a line is to a boundary. Blanks after a delimiter are allowed. Source: RFC 2046, section 5.1.1.

@@ -10,6 +10,12 @@ from aws.errors import AwsError
 USER_DATA_LIMIT = 16_384
 
 
+def check_name(name):
+    """botocore's shape LaunchTemplateName, which CreateLaunchTemplate's own member does not refer to."""
+    if not re.fullmatch(r"[a-zA-Z0-9().\-/_]{3,128}", name):
+        raise AwsError("InvalidLaunchTemplateName.MalformedException", "A launch template name must be between 3 and 128 characters, and may contain letters, numbers, and the following characters: - ( ) . / _.")
+
+
 def check_data(data):
     """Raises for the first thing that EC2 refuses."""
     if "UserData" in data:

@@ -5,7 +5,7 @@ import re
 import time
 
 from aws import tokens
-from aws.ec2_template_rules import check_data, inherited
+from aws.ec2_template_rules import check_data, check_name, inherited
 from aws.ec2_templates import by_name, shown, template_of, version_of
 from aws.errors import AwsError
 from aws.filters import tags_of
@@ -23,6 +23,7 @@ def create_launch_template(call):
 def _create(call):
     parameters = call.parameters
     name = parameters["LaunchTemplateName"]
+    check_name(name)
     if by_name(call, name):
         # EC2 error codes: InvalidLaunchTemplateName.AlreadyExistsException.
         raise AwsError("InvalidLaunchTemplateName.AlreadyExistsException", "Launch template name already in use.")

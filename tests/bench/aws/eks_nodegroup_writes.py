@@ -1,6 +1,7 @@
 """Managed node groups: creating, updating, deleting."""
 
 import copy
+import re
 import time
 
 from aws import children, eks_template_rules, eks_update, progress, roll, tokens
@@ -56,6 +57,9 @@ def _create(call):
     parameters, record = call.parameters, cluster_of(call)
     _needs_active_cluster(record)
     name, cluster = parameters["nodegroupName"], record["cluster"]["name"]
+    if not re.fullmatch(r"[0-9A-Za-z][0-9A-Za-z_-]{0,62}", name):
+        # EKS API reference, CreateNodegroup, nodegroupName.
+        raise AwsError("InvalidParameterException", "The node group name must start with a letter or digit, include only letters, digits, hyphens and underscores, and be at most 63 characters long.")
     if name in record["nodegroups"]:
         # EKS API reference, CreateNodegroup: ResourceInUseException, 409.
         raise AwsError("ResourceInUseException", f"NodeGroup already exists with name {name} and cluster name {cluster}", 409, clusterName=cluster, nodegroupName=name)

@@ -7,12 +7,12 @@ import re
 from aws.errors import AwsError
 
 
-def tags_of(item):
-    """The tags of an EC2 object as a dictionary."""
-    return {tag["Key"]: tag["Value"] for tag in item.get("Tags", ())}
+def tags_of(item, name="Tags"):
+    """The tags of an EC2 object as a dictionary; network interfaces keep theirs under TagSet."""
+    return {tag["Key"]: tag["Value"] for tag in item.get(name, ())}
 
 
-def apply(call, items, known):
+def apply(call, items, known, tags="Tags"):
     """The items that pass. `known` maps a filter's name to a function that gives an item's values (a list of strings)."""
     for wanted in call.parameters.get("Filters", ()):
         name, values = wanted.get("Name"), wanted.get("Values", [])
@@ -20,10 +20,10 @@ def apply(call, items, known):
             raise AwsError("InvalidParameterValue", f"The filter '{name}' has no values")
         match = _matcher(values)
         if name == "tag-key":
-            items = [item for item in items if any(match(key) for key in tags_of(item))]
+            items = [item for item in items if any(match(key) for key in tags_of(item, tags))]
         elif name and name.startswith("tag:"):
             key = name[4:]
-            items = [item for item in items if (value := tags_of(item).get(key)) is not None and match(value)]
+            items = [item for item in items if (value := tags_of(item, tags).get(key)) is not None and match(value)]
         elif name in known:
             of = known[name]
             items = [item for item in items if any(match(value) for value in of(item))]

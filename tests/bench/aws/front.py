@@ -1,12 +1,14 @@
 """The AWS half: finds out which operation a request is, checks it, lets its handler answer, writes the answer down."""
 
+import re
 import urllib.parse
 
 import control
-from aws import errors, models, moto_rest, parse, serialise, signature, validate
+from aws import errors, models, moto_rest, parse, policy, serialise, signature, validate
 from aws.errors import AwsError
 from aws.registry import HANDLERS, is_mutating
-from http_end import Answer, serve
+from answer import Answer
+from http_end import serve
 
 
 class Call:
@@ -32,6 +34,7 @@ class Call:
             "region": scope["region"],
             "params": self.parameters,
             "request_id": self.request_id,
+            "attempt": _attempt(request.headers),
         }
 
     @property
@@ -75,6 +78,9 @@ class Call:
                 raise self._refused
             if self.model is None or (self.service, self.action) not in HANDLERS:
                 return moto_rest.answer(self.request), None
+            if self.settings["policy"] is not None and (denied := policy.refused(self.settings["policy"], self)):
+                service, _, action = denied.partition(":")
+                raise errors.access_denied(service, action, self.caller)
             validate.check(self.service, self.model, self.parameters)
             if self.dry_run:
                 # EC2 API reference, any action: DryRun asks for the permission only.
@@ -96,6 +102,7 @@ class Call:
             "throttle": lambda: errors.throttled(self.service),
             "error": lambda: errors.internal(self.service, rule.get("status", 500)),
             "expired": lambda: errors.expired(self.service),
+            "refuse": lambda: AwsError(rule["code"], rule.get("message", ""), rule.get("status", 400)),
         }[kind]()
         return self._write_error(error), error.code
 
@@ -134,6 +141,12 @@ class Call:
         write = serialise.ec2_error if self.service == "ec2" else serialise.query_error
         answer = write(error, self.request_id)
         return Answer(error.status, answer, "text/xml;charset=UTF-8", headers={"x-amzn-RequestId": self.request_id})
+
+
+def _attempt(headers):
+    """Which try of the SDK this is; 1 when it does not say."""
+    found = re.search(r"attempt=(\d+)", headers.get("amz-sdk-request") or "")
+    return int(found[1]) if found else 1
 
 
 def partition(region):

@@ -6,7 +6,7 @@ import gzip
 import json
 import pathlib
 
-from http_end import Answer
+from answer import Answer
 
 
 @functools.cache

@@ -1,9 +1,10 @@
 """What is not an object: version, health, and the discovery that kubectl asks for."""
 
-from http_end import Answer
-from kube import kinds, status
+from answer import Answer
+from kube import kinds, openapi, status
 
 VERBS = ["create", "delete", "get", "list", "patch", "update"]
+SHORT_NAMES = {"daemonsets": ["ds"], "deployments": ["deploy"], "nodes": ["no"], "pods": ["po"], "namespaces": ["ns"], "configmaps": ["cm"]}
 
 
 def answer(bench, path):
@@ -15,6 +16,8 @@ def answer(bench, path):
     if path == "/api":
         return status.json_answer(200, {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []})
     served = [kind for kind in kinds.KINDS.values() if bench.world.kube.serves(kind)]
+    if path.startswith(openapi.PREFIX):
+        return openapi.answer(served, path)
     if path == "/apis":
         return status.json_answer(200, {"kind": "APIGroupList", "apiVersion": "v1", "groups": _groups(served)})
     for kind in served:
@@ -47,7 +50,10 @@ def _resources(api_version, served):
         "apiVersion": "v1",
         "groupVersion": api_version,
         "resources": [
-            {"name": kind.plural, "singularName": kind.kind.lower(), "namespaced": kind.namespaced, "kind": kind.kind, "verbs": VERBS}
+            {
+                "name": kind.plural, "singularName": kind.kind.lower(), "namespaced": kind.namespaced, "kind": kind.kind, "verbs": VERBS,
+                "shortNames": SHORT_NAMES.get(kind.plural, []),
+            }
             for kind in served
         ],
     }

@@ -4,8 +4,11 @@ import json
 import re
 import urllib.parse
 
-from http_end import Answer, serve
-from kube import discovery, kinds, reading, status, token, writing
+import yaml
+
+from answer import Answer
+from http_end import serve
+from kube import discovery, kinds, reading, rules, status, token, writing
 from kube.status import KubeError
 
 PATH = re.compile(
@@ -67,6 +70,11 @@ class Call:
         """The answer and, when it is a failure, its reason."""
         try:
             self._authenticate()
+            if self.kind is not None and self.request.headers.get("Impersonate-User"):
+                # Nobody has been given rights but the caller.
+                raise status.forbidden(self.request.headers["Impersonate-User"], self.verb, self.kind, self.namespace, self.name)
+            if self.kind is not None and not rules.permitted(self, self.verb):
+                raise status.forbidden(self.settings["kube_user"], self.verb, self.kind, self.namespace, self.name)
             if self.kind is None:
                 return discovery.answer(self.bench, self.request.path), None
             return self._object(), None
@@ -88,10 +96,9 @@ class Call:
             raise status.page_not_found()
         if self._body_error:
             raise status.bad_request(self._body_error)
-        read = {"get": reading.get, "list": reading.listed}
         if self.verb == "list":
             return reading.listed(self, self.kind, self.namespace)
-        if self.verb in read:
+        if self.verb == "get":
             return reading.get(self, self.kind, self.namespace or "", self.name)
         if self.verb == "watch":
             raise status.failure(405, "MethodNotAllowed", "the bench has no watches", status.details_of(self.kind))
@@ -110,6 +117,8 @@ class Call:
         elif kind == "throttle":
             error = status.failure(429, "TooManyRequests", "Too many requests, please try again later.", {"retryAfterSeconds": 1})
             error.answer.headers["Retry-After"] = "1"
+        elif kind == "refuse":
+            error = status.failure(rule.get("status", 400), rule["code"], rule.get("message", ""))
         elif kind == "error" and rule.get("status") == 503:
             error = status.failure(503, "ServiceUnavailable", "the server is currently unable to handle the request")
         elif kind == "error":
@@ -145,8 +154,6 @@ def _read_body(body):
         return json.loads(body), None
     except ValueError:
         pass
-    import yaml
-
     try:
         return yaml.safe_load(body), None
     except (yaml.YAMLError, UnicodeDecodeError) as error:

@@ -92,7 +92,7 @@ def after_apply(kind, live, config, manager, force, now):
     given_up = mine.fields - applied
     kept = set().union(*(owner.fields for owner in others)) if others else set()
     orphans = {path for path in given_up - kept if not any(len(other) > len(path) and other[: len(path)] == path for other in kept | applied)}
-    merge.without(merged, orphans)
+    merge.without(merged, {path for path in orphans if not _is_key_of_item_that_stays(path, orphans)})
     before, after = merge.leaves(kind, live), merge.leaves(kind, merged)
     added, modified, removed = merge.changed(before, after)
     touched = added | modified
@@ -106,6 +106,11 @@ def after_apply(kind, live, config, manager, force, now):
     mine.fields = applied
     write(merged, owners)
     return merged
+
+
+def _is_key_of_item_that_stays(path, orphans):
+    """An item of a keyed list never loses its key before it goes itself."""
+    return len(path) > 1 and path[-2].startswith("k:") and path[-1][2:] in json.loads(path[-2][2:]) and path[:-1] not in orphans
 
 
 def _conflict(conflicts):

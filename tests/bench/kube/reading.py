@@ -4,15 +4,18 @@ import base64
 import json
 import re
 
-from http_end import Answer
-from kube import status
+from answer import Answer
+from kube import kinds, rollout, status
 
 METADATA_ONLY = re.compile(r"as=(PartialObjectMetadata(?:List)?);g=meta\.k8s\.io;v=v1")
 
 
-def load(value):
-    """An object of the store; large seeds keep bytes."""
-    return json.loads(value) if isinstance(value, bytes) else value
+def load(value, kind=None):
+    """An object of the store; large seeds keep bytes, as lists send them."""
+    if not isinstance(value, bytes):
+        return value
+    value = json.loads(value)
+    return {"kind": kind.kind, "apiVersion": kind.api_version, **value} if kind else value
 
 
 def get(call, kind, namespace, name):
@@ -20,14 +23,18 @@ def get(call, kind, namespace, name):
     value = call.store.objects[kind.key].get((namespace, name))
     if value is None:
         raise status.not_found(kind, name)
+    if kind is kinds.DAEMON_SET:
+        rollout.look(call.store, (namespace, name), value)
     if METADATA_ONLY.search(call.accept):
         return status.json_answer(200, _metadata_only(load(value)))
-    return status.json_answer(200, load(value))
+    return status.json_answer(200, load(value, kind))
 
 
 def listed(call, kind, namespace):
     """A list, or a page of one."""
     store = call.store
+    if kind is kinds.NODE and not call.query.get("continue"):
+        store.arrive()
     keys = store.keys(kind)
     if namespace:
         keys = [key for key in keys if key[0] == namespace]

@@ -3,7 +3,7 @@
 import copy
 import re
 
-from kube import kinds, status
+from kube import kinds, rbac, status
 
 SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 SUBDOMAIN_TEXT = (
@@ -89,10 +89,17 @@ def _type(value):
     return "null"
 
 
+def permitted(call, verb):
+    """Whether the setting `rbac` permits a verb on the request's object."""
+    granted = call.settings["rbac"]
+    return granted is None or rbac.allows(granted, verb, call.kind, call.namespace, call.name)
+
+
 def may_create(call):
     """An apply that makes an object needs the right to create too. Source: apiserver `endpoints/handlers/patch.go`, applyPatcher."""
     rule = call.bench.faults.take("kube", f"create {call.kind.plural}", True, call.resources)
-    if (rule and rule["kind"] == "deny") or not call.bench.allows("kube", f"create {call.kind.plural}"):
+    allowed = call.bench.allows("kube", f"create {call.kind.plural}") and permitted(call, "create")
+    if (rule and rule["kind"] == "deny") or not allowed:
         raise status.forbidden(call.settings["kube_user"], "create", call.kind, call.namespace, call.name)
 
 

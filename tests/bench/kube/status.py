@@ -2,7 +2,7 @@
 
 import json
 
-from http_end import Answer
+from answer import Answer
 
 
 class KubeError(Exception):

@@ -17,7 +17,27 @@ class Store:
         self.installed = {"eniconfigs.crd.k8s.amazonaws.com", "cninodes.vpcresources.k8s.aws", "securitygrouppolicies.vpcresources.k8s.aws"}
         # The cluster that tokens must name; None before anything is seeded.
         self.cluster = None
+        # DaemonSets that are being rolled out, and how many looks are left.
+        self.rollouts = {}
+        # Nodes that have not registered yet: [lists to go, kind, key, object].
+        self.late = []
         self._keys = {}
+
+    def put_late(self, lists, kind, key, value):
+        """Adds an object after so many lists of nodes."""
+        if lists:
+            self.late.append([lists, kind, key, value])
+        else:
+            self.put(kind, key, value)
+
+    def arrive(self):
+        """One list of nodes goes by."""
+        for entry in list(self.late):
+            if entry[0] == 0:
+                self.late.remove(entry)
+                self.put(*entry[1:])
+            else:
+                entry[0] -= 1
 
     def next_version(self):
         """Counts a write."""

@@ -3,7 +3,7 @@
 import copy
 import datetime
 
-from kube import defaults, managers, merge, reading, rules, status
+from kube import defaults, managers, merge, reading, rollout, rules, status
 
 APPLY = "application/apply-patch+yaml"
 MERGE = "application/merge-patch+json"
@@ -85,7 +85,7 @@ def _store(call, key, value, code):
 def _live(call):
     key = (call.namespace or "", call.name)
     value = call.store.objects[call.kind.key].get(key)
-    return key, reading.load(value) if value is not None else None
+    return key, reading.load(value, call.kind) if value is not None else None
 
 
 def _put_over(call, key, live, value, own):
@@ -103,6 +103,8 @@ def _put_over(call, key, live, value, own):
         own(value)
     if value == live:
         return status.json_answer(200, live)
+    if kind.kind == "DaemonSet" and value["spec"] != live["spec"] and not call.dry_run:
+        rollout.start(call.store, key, value, call.settings["polls"])
     return _store(call, key, value, 200)
 
 

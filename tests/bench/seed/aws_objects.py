@@ -163,6 +163,7 @@ def put_launch_templates(region, inventory):
                 "Tags": tags(template.get("tags")),
             },
             "versions": versions,
+            "highest": template["latest_version_number"],
         }
 
 

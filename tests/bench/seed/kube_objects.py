@@ -5,7 +5,7 @@ import functools
 import json
 import pathlib
 
-from kube import defaults, kinds
+from kube import defaults, kinds, rollout
 from kube.fields import encode
 
 CREATED = "2025-11-30T12:00:00Z"
@@ -23,10 +23,10 @@ def put_kube(world, inventory):
         put_crd(world, crd.get("has_schema", False))
     for config in inventory.get("eni_configs", []):
         put_eni_config(world, config)
-    if inventory.get("aws_node"):
-        put_aws_node(world, inventory["aws_node"])
     for node in inventory.get("nodes", []):
         put_node(world, node)
+    if inventory.get("aws_node"):
+        put_aws_node(world, inventory["aws_node"])
 
 
 def _metadata(world, name, source, namespace=None):
@@ -120,15 +120,18 @@ def put_aws_node(world, aws_node):
             "selector": {"matchLabels": labels},
             "template": {
                 "metadata": {"labels": labels},
-                "spec": {"containers": [{"name": "aws-node", "image": aws_node["image"], "env": env}]},
+                "spec": {
+                    "initContainers": [{"name": "aws-vpc-cni-init", "image": "amazon-k8s-cni-init:v1", "env": [{"name": "ENABLE_IPv6", "value": "false"}]}],
+                    "containers": [
+                        {"name": "aws-node", "image": aws_node["image"], "env": env},
+                        {"name": "aws-eks-nodeagent", "image": "aws-network-policy-agent:v1", "env": [{"name": "MY_NODE_NAME", "value": "not aws-node's"}]},
+                    ],
+                },
             },
         },
     }
     defaults.daemon_set(daemon_set)
-    daemon_set["status"] = {
-        "currentNumberScheduled": nodes, "numberMisscheduled": 0, "desiredNumberScheduled": nodes, "numberReady": nodes,
-        "observedGeneration": metadata["generation"], "updatedNumberScheduled": nodes, "numberAvailable": nodes,
-    }
+    daemon_set["status"] = rollout.rolled_out(metadata["generation"], nodes)
     world.kube.put(kinds.DAEMON_SET, ("kube-system", "aws-node"), daemon_set)
 
 

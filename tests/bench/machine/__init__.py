@@ -1,0 +1,1 @@
+"""Instances that boot, register as nodes and get interfaces for their pods."""
