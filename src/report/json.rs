@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::generate::Written;
-use crate::diff::Diff;
+use crate::diff::{Applied, Diff};
 use crate::error::Error;
 use crate::finding::Finding;
 use crate::inventory::Inventory;
@@ -58,4 +58,16 @@ pub fn diff(diff: &Diff, inventory: &Inventory, findings: &[Finding]) -> Result<
         fields.insert("findings".into(), json!(findings));
     }
     pretty("the diff", &document)
+}
+
+/// `eniplan apply -o json`.
+///
+/// # Errors
+/// As [`pretty`].
+pub fn applied(diff: &Diff, inventory: &Inventory, applied: &Applied) -> Result<String, Error> {
+    let mut document = super::apply::json(diff, inventory, applied);
+    if let Some(fields) = document.as_object_mut() {
+        fields.insert("schema_version".into(), json!(SCHEMA_VERSION));
+    }
+    pretty("the result", &document)
 }

@@ -2,6 +2,7 @@
 //!
 //! Text carries its colours as escape sequences; whoever prints it removes them where they are not wanted.
 
+pub mod apply;
 pub mod diff;
 pub mod error;
 pub mod findings;
