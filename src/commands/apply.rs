@@ -101,10 +101,8 @@ mod live {
     }
 
     fn saved(path: &Path, inventory: &Inventory) -> Result<Diff, Error> {
-        let text =
-            std::fs::read_to_string(path).map_err(|source| Error::ReadFile { path: path.into(), source })?;
-        let diff: Diff =
-            serde_json::from_str(&text).map_err(|source| Error::NotADiff { path: path.into(), source })?;
+        let text = std::fs::read_to_string(path).map_err(|source| Error::ReadFile { path: path.into(), source })?;
+        let diff: Diff = serde_json::from_str(&text).map_err(|source| Error::NotADiff { path: path.into(), source })?;
         match stale(&diff, inventory) {
             moved if moved.is_empty() => Ok(diff),
             moved => Err(ChangeError::Moved(moved).into()),
@@ -120,7 +118,8 @@ mod live {
             .cloned()
             .collect();
         let former = live::former_versions(options, &groups)?;
-        rollback(inventory, &former, node_group).map_err(|node_group| ChangeError::NoFormerVersion { node_group }.into())
+        rollback(inventory, &former, node_group)
+            .map_err(|node_group| ChangeError::NoFormerVersion { node_group }.into())
     }
 
     /// The diff under the lock. It must be the one that was confirmed.
@@ -131,11 +130,8 @@ mod live {
                 moved => Err(ChangeError::Moved(moved).into()),
             };
         }
-        let now = Loaded {
-            inventory: inventory.clone(),
-            config: loaded.config.clone(),
-            problems: loaded.problems.clone(),
-        };
+        let now =
+            Loaded { inventory: inventory.clone(), config: loaded.config.clone(), problems: loaded.problems.clone() };
         let Compared { diff, findings } = compare(&now, &args.change, args.source.node_group.as_deref())?;
         if has_errors(&findings) || diff.changes != confirmed.changes {
             return Err(ChangeError::ChangedMeanwhile.into());

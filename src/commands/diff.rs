@@ -75,7 +75,8 @@ pub(super) fn run(args: &DiffArgs, cli: &Cli) -> Result<Outcome, Error> {
             stderr.push_str(&format!("{} is not written: there are errors\n", path.display()));
         } else {
             save(path, &diff)?;
-            stderr.push_str(&format!("{} is written; it holds user data as it is, foreign parts too\n", path.display()));
+            stderr
+                .push_str(&format!("{} is written; it holds user data as it is, foreign parts too\n", path.display()));
         }
     }
     let stdout = match args.output {

@@ -9,8 +9,8 @@ use crate::inventory::{CniSettings, GapSource, Inventory};
 use crate::max_pods::node_arithmetic;
 use crate::user_data;
 
-/// How the line begins that says max pods, in our scripts and in Bottlerocket's settings.
-const MAX_PODS_LINES: [&str; 2] = ["max_pods=", "max-pods = "];
+/// What the line holds that says max pods, in our scripts and in Bottlerocket's settings.
+const MAX_PODS: [&str; 2] = ["max_pods=", "max-pods = "];
 
 /// Decides max pods. `settings` are the CNI's as the plan wants them.
 pub(super) fn max_pods(
@@ -89,9 +89,7 @@ fn sets_max_pods(group: &GroupFacts<'_>) -> bool {
     let says_so = |part: &user_data::Part| {
         let content = part.content();
         user_data::marker_name(&content).is_some()
-            && String::from_utf8_lossy(&content)
-                .lines()
-                .any(|line| MAX_PODS_LINES.iter().any(|start| line.trim_start().starts_with(start)))
+            && String::from_utf8_lossy(&content).lines().any(|line| MAX_PODS.iter().any(|says| line.contains(says)))
     };
     document.parts.iter().any(says_so)
 }

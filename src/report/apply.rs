@@ -39,8 +39,9 @@ impl<'a> Progress<'a> {
 
     /// Shows an event; `seconds` is the time since the beginning.
     pub fn show(&mut self, event: &Event, seconds: u64) {
-        let sentence =
-            |place: &usize| self.diff.changes.get(*place).map(|change| sentence(change, self.inventory)).unwrap_or_default();
+        let sentence = |place: &usize| {
+            self.diff.changes.get(*place).map(|change| sentence(change, self.inventory)).unwrap_or_default()
+        };
         match event {
             Event::Started(place) => {
                 self.said = None;

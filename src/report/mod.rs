@@ -9,5 +9,6 @@ pub mod findings;
 pub mod generate;
 pub mod json;
 pub mod plan;
+pub mod policy;
 mod style;
 mod table;

@@ -36,8 +36,7 @@ impl Session<'_> {
                 if let Err(error) = unmoved(&now, env, before, take_over) {
                     return error.into();
                 }
-                let env: Vec<Value> =
-                    env.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect();
+                let env: Vec<Value> = env.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect();
                 let object = json!({
                     "apiVersion": "apps/v1", "kind": "DaemonSet",
                     "metadata": { "name": "aws-node", "namespace": "kube-system" },

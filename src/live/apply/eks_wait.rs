@@ -11,10 +11,7 @@ use crate::error::ChangeError;
 #[derive(Clone, Copy)]
 pub(super) enum Of<'a> {
     AddOn(&'a str),
-    NodeGroup {
-        name: &'a str,
-        version: i64,
-    },
+    NodeGroup { name: &'a str, version: i64 },
 }
 
 impl Session<'_> {

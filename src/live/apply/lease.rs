@@ -159,11 +159,7 @@ impl<'a> Lease<'a> {
         let body = json!({ "apiVersion": "v1", "kind": "DeleteOptions", "preconditions": preconditions });
         let answer = self.connection.request(Method::DELETE, LEASE, "application/json", Some(&body)).await;
         let answer = answer.map_err(|message| {
-            Refusal::Again(ChangeError::NoAnswer {
-                operation: "delete leases".into(),
-                object: OBJECT.into(),
-                message,
-            })
+            Refusal::Again(ChangeError::NoAnswer { operation: "delete leases".into(), object: OBJECT.into(), message })
         })?;
         match answer.status {
             200 | 404 => Ok(()),

@@ -13,8 +13,8 @@ mod kubernetes;
 mod lease;
 mod node_groups;
 mod stop;
-mod templates;
 mod template_data;
+mod templates;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

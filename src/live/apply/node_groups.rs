@@ -48,10 +48,8 @@ impl Session<'_> {
         let is_there = NodeGroupBefore::of(&now).launch_template_version == Some(number.to_string());
         if !is_there {
             failures::unmoved(&object, before.moved(&NodeGroupBefore::of(&now)))?;
-            let template = eks::LaunchTemplateSpecification::builder()
-                .id(launch_template_id)
-                .version(number.to_string())
-                .build();
+            let template =
+                eks::LaunchTemplateSpecification::builder().id(launch_template_id).version(number.to_string()).build();
             let answer = self
                 .clients
                 .eks
@@ -239,7 +237,8 @@ fn create_input(request: &Value) -> Result<CreateInput, ChangeError> {
         "taints",
     ];
     let fields = request.as_object();
-    if let Some(name) = fields.into_iter().flatten().map(|(name, _)| name).find(|name| !KNOWN.contains(&name.as_str())) {
+    if let Some(name) = fields.into_iter().flatten().map(|(name, _)| name).find(|name| !KNOWN.contains(&name.as_str()))
+    {
         return Err(ChangeError::UnknownField { field: name.clone() });
     }
     let text = |name: &str| request.get(name).and_then(Value::as_str).map(str::to_owned);

@@ -52,9 +52,7 @@ pub(super) fn request(data: &LaunchTemplateData) -> Result<ec2::RequestLaunchTem
     Ok(ec2::RequestLaunchTemplateData::builder()
         .set_image_id(image_id.clone())
         .set_key_name(key_name.clone())
-        .set_user_data(
-            user_data.as_ref().map(|bytes| base64::engine::general_purpose::STANDARD.encode(&bytes.0)),
-        )
+        .set_user_data(user_data.as_ref().map(|bytes| base64::engine::general_purpose::STANDARD.encode(&bytes.0)))
         .set_block_device_mappings((!disks.is_empty()).then_some(disks))
         .set_metadata_options(metadata_options.as_ref().map(metadata).transpose()?)
         .build())
@@ -104,9 +102,7 @@ fn metadata(options: &MetadataOptions) -> Result<ec2::LaunchTemplateInstanceMeta
     Ok(ec2::LaunchTemplateInstanceMetadataOptionsRequest::builder()
         .set_http_tokens(http_tokens.as_deref().map(ec2::LaunchTemplateHttpTokensState::from))
         .set_http_put_response_hop_limit(http_put_response_hop_limit.and_then(|limit| i32::try_from(limit).ok()))
-        .set_http_endpoint(
-            http_endpoint.as_deref().map(ec2::LaunchTemplateInstanceMetadataEndpointState::from),
-        )
+        .set_http_endpoint(http_endpoint.as_deref().map(ec2::LaunchTemplateInstanceMetadataEndpointState::from))
         .build())
 }
 
@@ -117,10 +113,7 @@ pub(super) fn tags(specifications: &[TagSpecification]) -> Vec<ec2::TagSpecifica
         .map(|specification| {
             let TagSpecification { resource_type, tags } = specification;
             let tags = tags.iter().map(|tag| ec2::Tag::builder().key(&tag.key).value(&tag.value).build()).collect();
-            ec2::TagSpecification::builder()
-                .resource_type(resource_type.as_str().into())
-                .set_tags(Some(tags))
-                .build()
+            ec2::TagSpecification::builder().resource_type(resource_type.as_str().into()).set_tags(Some(tags)).build()
         })
         .collect()
 }

@@ -24,14 +24,20 @@ impl Session<'_> {
         client_token: &str,
     ) -> Result<String, ChangeError> {
         const OPERATION: &str = "ec2:CreateLaunchTemplate";
-        let CreateLaunchTemplate { launch_template_name, version_description, launch_template_data, tag_specifications } =
-            request;
+        let CreateLaunchTemplate {
+            launch_template_name,
+            version_description,
+            launch_template_data,
+            tag_specifications,
+        } = request;
         let object = format!("launch template {launch_template_name}");
         let found = self
             .clients
             .ec2
             .describe_launch_templates()
-            .filters(aws_sdk_ec2::types::Filter::builder().name("launch-template-name").values(launch_template_name).build())
+            .filters(
+                aws_sdk_ec2::types::Filter::builder().name("launch-template-name").values(launch_template_name).build(),
+            )
             .send()
             .await
             .map_err(|error| failures::aws(&error, "ec2:DescribeLaunchTemplates", &object))?;
@@ -68,8 +74,12 @@ impl Session<'_> {
         client_token: &str,
     ) -> Result<String, ChangeError> {
         const OPERATION: &str = "ec2:CreateLaunchTemplateVersion";
-        let CreateLaunchTemplateVersion { launch_template_id, source_version, version_description, launch_template_data } =
-            request;
+        let CreateLaunchTemplateVersion {
+            launch_template_id,
+            source_version,
+            version_description,
+            launch_template_data,
+        } = request;
         let object = format!("launch template {launch_template_id}");
         let now = self.unmoved_template(before).await?;
         let answer = self
@@ -179,12 +189,7 @@ impl Session<'_> {
     }
 
     /// A dry run that would succeed is answered as an error.
-    fn dry_or<E>(
-        &self,
-        error: &SdkError<E, HttpResponse>,
-        operation: &str,
-        object: &str,
-    ) -> Result<String, ChangeError>
+    fn dry_or<E>(&self, error: &SdkError<E, HttpResponse>, operation: &str, object: &str) -> Result<String, ChangeError>
     where
         E: ProvideErrorMetadata + std::error::Error + 'static,
     {

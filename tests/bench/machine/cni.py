@@ -49,8 +49,17 @@ def pod_place(store, labels, annotations, node_subnet, node_groups):
     return spec.get("subnet"), spec.get("securityGroups") or node_groups, True
 
 
-def max_pods(kind):
-    """What EKS and nodeadm compute when nobody says otherwise. Source: amazon-eks-ami `nodeadm/internal/kubelet/max_pods.go`: without
-    custom networking, whatever the cluster does."""
+def max_pods(kind, store, merged):
+    """What is set when nobody says otherwise. On an image of its own, nodeadm's default: without custom networking, whatever the cluster
+    does (amazon-eks-ami `nodeadm/internal/kubelet/max_pods.go`). Where EKS merges its part, the value that EKS computes from the CNI's
+    settings (EKS User Guide, "Create a managed node group")."""
     network = kind["NetworkInfo"]
-    return network["MaximumNetworkInterfaces"] * (network["Ipv4AddressesPerInterface"] - 1) + 2
+    env = settings(store) or {}
+    interfaces, addresses = network["MaximumNetworkInterfaces"], network["Ipv4AddressesPerInterface"] - 1
+    if not merged:
+        return interfaces * addresses + 2
+    if _is_on(env, "AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG"):
+        interfaces -= 1
+    if _is_on(env, "ENABLE_PREFIX_DELEGATION"):
+        addresses *= 16
+    return min(interfaces * addresses + 2, 110)

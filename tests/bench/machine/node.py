@@ -40,7 +40,7 @@ def launch(call, group, data, subnet_id):
         attached += [secondary] if secondary else []
     ready = ready and len(attached) > 1
     name = _node_name(region.name, address)
-    most = outcome.max_pods or cni.max_pods(_kind(call, kind))
+    most = outcome.max_pods or cni.max_pods(_kind(call, kind), world.kube, not data.get("ImageId"))
     _put_instance(call, group, instance_id, kind, data, name, attached)
     _put_node(world, name, instance_id, subnet, address, labels, ready, most, group)
     for at, pod_address in enumerate(pods if ready else []):
