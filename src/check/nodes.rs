@@ -58,6 +58,10 @@ pub(super) fn node_names_missing_eniconfig(facts: &Facts<'_>, problems: &mut Vec
             subject(node),
             format!("its {place} names ENIConfig `{}`, which is neither in the cluster nor in the plan: its next interface fails", resolution.eni_config),
             "correct the value on the node, or add the pod subnet of that name to a pool",
+        ));
+    }
+}
+
 /// Karpenter computes max pods and picks types itself, and must be told about the interface that carries no pods.
 /// Source: Karpenter, "Settings", `RESERVED_ENIS`.
 pub(super) fn karpenter_reserves_no_interface(facts: &Facts<'_>, problems: &mut Vec<Problem>) {

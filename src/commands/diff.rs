@@ -66,7 +66,7 @@ fn options(change: &ChangeArgs) -> DiffOptions {
 }
 
 pub(super) fn run(args: &DiffArgs, cli: &Cli) -> Result<Outcome, Error> {
-    let loaded = load::load_for_changes(&args.source, &args.change)?;
+    let loaded = load::load_for_changes(&args.source, &args.change, cli)?;
     let Compared { diff, findings } = compare(&loaded, &args.change, args.source.node_group.as_deref())?;
     let errors = has_errors(&findings);
     let mut stderr = report::findings::text(&findings, cli.quiet);
@@ -75,7 +75,8 @@ pub(super) fn run(args: &DiffArgs, cli: &Cli) -> Result<Outcome, Error> {
             stderr.push_str(&format!("{} is not written: there are errors\n", path.display()));
         } else {
             save(path, &diff)?;
-            stderr.push_str(&format!("{} is written; it holds user data as it is, foreign parts too\n", path.display()));
+            stderr
+                .push_str(&format!("{} is written; it holds user data as it is, foreign parts too\n", path.display()));
         }
     }
     let stdout = match args.output {

@@ -2,4 +2,6 @@
 use super::Outcome;
 use crate::cli::IamPolicyArgs;
 use crate::error::Error;
-pub(super) fn run(_: &IamPolicyArgs) -> Result<Outcome, Error> { Err(Error::NoSource) }
+pub(super) fn run(_: &IamPolicyArgs) -> Result<Outcome, Error> {
+    Err(Error::NoSource)
+}

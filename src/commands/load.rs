@@ -5,8 +5,7 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use crate::cli::{Cli, SourceArgs};
-use crate::cli::{ChangeArgs, SourceArgs};
+use crate::cli::{ChangeArgs, Cli, SourceArgs};
 use crate::config::Config;
 use crate::error::Error;
 use crate::finding::Problem;
@@ -26,23 +25,17 @@ pub(super) struct Loaded {
 
 /// Loads what the flags name.
 pub(super) fn load(source: &SourceArgs, cli: &Cli) -> Result<Loaded, Error> {
-pub(super) fn load(source: &SourceArgs) -> Result<Loaded, Error> {
-    load_with(source, false)
+    load_with(source, false, cli)
 }
 
 /// Loads what the flags name, with all versions of launch templates where old ones are to be deleted.
-pub(super) fn load_for_changes(source: &SourceArgs, change: &ChangeArgs) -> Result<Loaded, Error> {
-    load_with(source, change.prune_versions.is_some())
+pub(super) fn load_for_changes(source: &SourceArgs, change: &ChangeArgs, cli: &Cli) -> Result<Loaded, Error> {
+    load_with(source, change.prune_versions.is_some(), cli)
 }
 
-fn load_with(source: &SourceArgs, all_versions: bool) -> Result<Loaded, Error> {
+fn load_with(source: &SourceArgs, all_versions: bool, cli: &Cli) -> Result<Loaded, Error> {
     let config = config(source.config.as_deref())?;
-    let inventory = inventory(source, config.as_ref(), all_versions)?;
-    let wanted = source.cluster.as_deref().or(config.as_ref().map(|config| config.cluster.as_str()));
-    if let Some(wanted) = wanted.filter(|wanted| *wanted != inventory.cluster.name) {
-        return Err(wrong_cluster(source, wanted, inventory));
-    }
-    let inventory = inventory(source, config.as_ref(), cli)?;
+    let inventory = inventory(source, config.as_ref(), all_versions, cli)?;
     match config {
         Some(config) => Ok(Loaded { inventory, config, problems: Vec::new() }),
         None => {
@@ -52,30 +45,16 @@ fn load_with(source: &SourceArgs, all_versions: bool) -> Result<Loaded, Error> {
     }
 }
 
-/// Loads the inventory alone.
-pub(super) fn load_inventory(source: &SourceArgs) -> Result<Inventory, Error> {
-    let inventory = inventory(source, None)?;
-    match source.cluster.as_deref().filter(|wanted| *wanted != inventory.cluster.name) {
-        None => Ok(inventory),
-        Some(wanted) => Err(wrong_cluster(source, wanted, inventory)),
-    }
-}
-
-fn wrong_cluster(source: &SourceArgs, wanted: &str, inventory: Inventory) -> Error {
-    Error::WrongCluster {
-        path: source.inventory.as_ref().map_or_else(|| "the inventory".into(), |path| path.display().to_string()),
-        wanted: wanted.into(),
-        found: inventory.cluster.name,
 /// Loads the inventory alone, with what eniplan.yaml names where there is one.
 pub(super) fn load_inventory(source: &SourceArgs, cli: &Cli) -> Result<Inventory, Error> {
     let config = config(source.config.as_deref())?;
-    inventory(source, config.as_ref(), cli)
+    inventory(source, config.as_ref(), false, cli)
 }
 
-fn inventory(source: &SourceArgs, config: Option<&Config>, cli: &Cli) -> Result<Inventory, Error> {
+fn inventory(source: &SourceArgs, config: Option<&Config>, all_versions: bool, cli: &Cli) -> Result<Inventory, Error> {
     let wanted = source.cluster.as_deref().or(config.map(|config| config.cluster.as_str()));
     let Some(path) = &source.inventory else {
-        return read_cluster(wanted.ok_or(Error::NoSource)?, source, config, cli);
+        return read_cluster(wanted.ok_or(Error::NoSource)?, source, config, all_versions, cli);
     };
     let inventory = read_file(path)?;
     match wanted.filter(|wanted| *wanted != inventory.cluster.name) {
@@ -98,12 +77,6 @@ fn config(path: Option<&Path>) -> Result<Option<Config>, Error> {
 
 fn read_file(path: &Path) -> Result<Inventory, Error> {
     let read_error = |source| Error::ReadFile { path: path.into(), source };
-fn inventory(source: &SourceArgs, config: Option<&Config>, all_versions: bool) -> Result<Inventory, Error> {
-    let Some(path) = &source.inventory else {
-        let cluster = source.cluster.as_deref().or(config.map(|config| config.cluster.as_str()));
-        return from_cluster(source, config, cluster.ok_or(Error::NoSource)?, all_versions);
-    };
-    let read_error = |source| Error::ReadFile { path: path.clone(), source };
     let mut text = String::new();
     if path == Path::new("-") {
         std::io::stdin().read_to_string(&mut text).map_err(read_error)?;
@@ -114,25 +87,32 @@ fn inventory(source: &SourceArgs, config: Option<&Config>, all_versions: bool) -
 }
 
 #[cfg(not(feature = "live"))]
-fn read_cluster(cluster: &str, _source: &SourceArgs, _config: Option<&Config>, _cli: &Cli) -> Result<Inventory, Error> {
+fn read_cluster(
+    cluster: &str,
+    _source: &SourceArgs,
+    _config: Option<&Config>,
+    _all_versions: bool,
+    _cli: &Cli,
+) -> Result<Inventory, Error> {
     Err(Error::BuiltWithoutLive { cluster: cluster.into() })
 }
 
 /// Reads the cluster, and says on standard error how far it has come.
 #[cfg(feature = "live")]
-fn read_cluster(cluster: &str, source: &SourceArgs, config: Option<&Config>, cli: &Cli) -> Result<Inventory, Error> {
+fn read_cluster(
+    cluster: &str,
+    source: &SourceArgs,
+    config: Option<&Config>,
+    all_versions: bool,
+    cli: &Cli,
+) -> Result<Inventory, Error> {
     use std::io::{IsTerminal as _, Write as _};
 
-    use crate::live::{AlsoRead, CollectOptions, Progress, collect};
+    use crate::live::{Progress, collect};
     use crate::report::progress::Reading;
 
-    let options = CollectOptions {
-        region: source.region.clone().or(config.and_then(|config| config.region.clone())),
-        profile: source.profile.clone(),
-        kube_context: source.kube_context.clone(),
-        also: config.map(AlsoRead::named_in).unwrap_or_default(),
-        ..CollectOptions::new(cluster)
-    };
+    let mut options = collect_options(source, config, cluster);
+    options.also.all_versions = all_versions;
     // Nobody is left to be told when standard error cannot be written.
     let say = |text: String| drop(anstream::AutoStream::auto(std::io::stderr().lock()).write_all(text.as_bytes()));
     let mut reading = Reading::new(cluster, std::io::stderr().is_terminal() && !cli.verbose, cli.quiet);
@@ -143,20 +123,6 @@ fn read_cluster(cluster: &str, source: &SourceArgs, config: Option<&Config>, cli
     });
     say(reading.end());
     result
-fn from_cluster(_: &SourceArgs, _: Option<&Config>, cluster: &str, _: bool) -> Result<Inventory, Error> {
-    Err(Error::BuiltWithoutLive { cluster: cluster.into() })
-}
-
-#[cfg(feature = "live")]
-fn from_cluster(
-    source: &SourceArgs,
-    config: Option<&Config>,
-    cluster: &str,
-    all_versions: bool,
-) -> Result<Inventory, Error> {
-    let mut options = collect_options(source, config, cluster);
-    options.also.all_versions = all_versions;
-    crate::live::collect(&options, |_| {})
 }
 
 /// What to read of the cluster that the flags, or eniplan.yaml, name.

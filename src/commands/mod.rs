@@ -1,15 +1,14 @@
 //! One file a verb: load what it works from, call the pure functions in order, hand the result to `report`.
 
 mod advise;
+mod apply;
 mod capacity;
+mod diff;
 mod explain;
 mod generate;
+mod iam_policy;
 mod init;
 mod inventory;
-mod apply;
-mod diff;
-mod generate;
-mod iam_policy;
 mod load;
 mod man;
 mod out_dir;

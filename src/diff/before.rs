@@ -42,11 +42,7 @@ pub struct EniConfigBefore {
 impl EniConfigBefore {
     /// Those of an object.
     pub fn of(object: &EniConfig) -> Self {
-        Self {
-            uid: object.uid.clone(),
-            subnet: object.subnet.clone(),
-            security_groups: object.security_groups.clone(),
-        }
+        Self { uid: object.uid.clone(), subnet: object.subnet.clone(), security_groups: object.security_groups.clone() }
     }
 
     /// The first field that is another one now.

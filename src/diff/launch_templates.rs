@@ -90,7 +90,11 @@ fn create_version(
     found: &mut Found,
 ) -> Option<TemplateRef> {
     let template = facts.inventory.launch_template(&request.launch_template_id)?;
-    let in_use = request.source_version.as_ref().and_then(|number| number.parse().ok()).and_then(|number| template.version(number))?;
+    let in_use = request
+        .source_version
+        .as_ref()
+        .and_then(|number| number.parse().ok())
+        .and_then(|number| template.version(number))?;
     let id = Some(template.launch_template_id.clone());
     if same_user_data(&in_use.launch_template_data, &request.launch_template_data) {
         return Some(TemplateRef { id, version: VersionRef::Number(in_use.version_number) });

@@ -84,26 +84,6 @@ fn from_pools(
     if names.is_empty() && !pools_are_at_fault(pools, notes) {
         let of_pools: Vec<&EniConfigPlan> = of_pools().collect();
         no_pod_subnet(inventory, group, node_subnet, &of_pools, notes);
-        let zones = list({
-            let mut zones: Vec<String> =
-                of_pools().filter_map(|eni_config| inventory.subnet(&eni_config.subnet_id)).map(place).collect();
-            zones.sort();
-            zones.dedup();
-            zones
-        });
-        notes.problem(
-            "zone-without-pod-subnet",
-            group.subject(),
-            format!(
-                "node subnet {} ({}) is in {}, where pool {} has no pod subnet; it has them in: {}",
-                node_subnet.subnet_id,
-                node_subnet.cidr_block,
-                place(node_subnet),
-                list(pools),
-                if zones.is_empty() { "no zone" } else { &zones }
-            ),
-            "add a pod subnet of that place to the pool, or take the node subnet out of the group",
-        );
     }
     names
 }
@@ -115,13 +95,8 @@ fn no_pod_subnet(
     of_pools: &[&EniConfigPlan],
     notes: &mut Notes,
 ) {
-    let mut places: Vec<String> = of_pools
-        .iter()
-        .map(|eni_config| {
-            let outpost = inventory.subnet(&eni_config.subnet_id).and_then(|subnet| subnet.outpost_arn.as_deref());
-            place(&eni_config.availability_zone, &eni_config.availability_zone_id, outpost)
-        })
-        .collect();
+    let mut places: Vec<String> =
+        of_pools.iter().filter_map(|eni_config| inventory.subnet(&eni_config.subnet_id)).map(place).collect();
     places.sort();
     places.dedup();
     let in_zone = of_pools.iter().any(|eni_config| eni_config.availability_zone_id == node_subnet.availability_zone_id);
@@ -132,24 +107,12 @@ fn no_pod_subnet(
             "node subnet {} ({}) is in {}, where pool {} has no pod subnet; it has them in: {}",
             node_subnet.subnet_id,
             node_subnet.cidr_block,
-            place(
-                &node_subnet.availability_zone,
-                &node_subnet.availability_zone_id,
-                node_subnet.outpost_arn.as_deref()
-            ),
+            place(node_subnet),
             list(&group.config.pools),
             if places.is_empty() { "no zone".to_owned() } else { list(&places) }
         ),
         "add a pod subnet of that place to the pool, or take the node subnet out of the group",
     );
-}
-
-/// Where an interface can attach, for people.
-fn place(zone: &str, zone_id: &str, outpost: Option<&str>) -> String {
-    match outpost {
-        Some(outpost) => format!("{zone} ({zone_id}) on {outpost}"),
-        None => format!("{zone} ({zone_id})"),
-    }
 }
 
 /// A pool whose own problem is already stated would make every zone look uncovered.

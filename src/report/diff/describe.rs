@@ -83,8 +83,7 @@ fn fill(to: &mut Described, change: &Change, inventory: &Inventory) {
             resets,
             moves,
         } => {
-            to.sentence =
-                format!("CNI settings of the add-on vpc-cni: {}", settings(&env.iter().collect(), inventory));
+            to.sentence = format!("CNI settings of the add-on vpc-cni: {}", settings(&env.iter().collect(), inventory));
             to.remarks.push(format!("the add-on stays at {addon_version}"));
             if *overwrite {
                 to.remarks.push("settings that others have made are overwritten".into());
@@ -119,7 +118,8 @@ fn fill(to: &mut Described, change: &Change, inventory: &Inventory) {
             before,
         } => {
             let from = before.launch_template_version.as_deref().unwrap_or("?");
-            to.sentence = format!("node group {name} moves from version {from} to {}, {}", version(target), replaced(*nodes));
+            to.sentence =
+                format!("node group {name} moves from version {from} to {}, {}", version(target), replaced(*nodes));
             to.remarks.push(match release_version {
                 Some(release) => format!("AMI release stays {release}"),
                 None if names_image(inventory, name) => "the launch template names the image".into(),
@@ -161,7 +161,8 @@ fn new_version(
         Some(_) => {
             to.remarks.push("everything but the user data stays as it is in that version".into());
             if !data.block_device_mappings.is_empty() {
-                to.remarks.push("its disks are sent along unchanged, since EC2 leaves out those made from snapshots".into());
+                to.remarks
+                    .push("its disks are sent along unchanged, since EC2 leaves out those made from snapshots".into());
             }
             to.texts.extend(user_data_texts(now, data.user_data.as_ref(), "the new version"));
         }
@@ -217,7 +218,10 @@ fn switched(to: &mut Described, moves: &[String]) {
     if moves.is_empty() {
         return;
     }
-    to.remarks.push("from now on, for interfaces that are made new; nodes keep those that they have until they are replaced:".into());
+    to.remarks.push(
+        "from now on, for interfaces that are made new; nodes keep those that they have until they are replaced:"
+            .into(),
+    );
     to.remarks.extend(moves.iter().map(|moved| format!("  {moved}")));
 }
 

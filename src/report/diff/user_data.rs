@@ -8,7 +8,11 @@ use crate::launch_template::Base64Bytes;
 use crate::user_data::{self, Part, is_ours, marker_name};
 
 /// One text for each part that is there before or after.
-pub(super) fn user_data_texts(before: Option<&Base64Bytes>, after: Option<&Base64Bytes>, after_name: &str) -> Vec<String> {
+pub(super) fn user_data_texts(
+    before: Option<&Base64Bytes>,
+    after: Option<&Base64Bytes>,
+    after_name: &str,
+) -> Vec<String> {
     let (before, after) = (parts(before), parts(after));
     let mut texts = Vec::new();
     let (ours, theirs): (Vec<&Part>, Vec<&Part>) = after.iter().partition(|part| is_ours(part));

@@ -1,135 +1,24 @@
 //! The command line: clap types and nothing else.
 
+mod capacity;
+mod change;
+mod examples;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use ipnet::Ipv4Net;
 
+use examples::{
+    ADVISE_EXAMPLES, APPLY_EXAMPLES, CAPACITY_EXAMPLES, COMPLETIONS_EXAMPLES, DIFF_EXAMPLES, EXIT_CODES,
+    EXPLAIN_EXAMPLES, GENERATE_EXAMPLES, IAM_POLICY_EXAMPLES, INIT_EXAMPLES, INVENTORY_EXAMPLES, MAN_EXAMPLES,
+    PLAN_EXAMPLES, SCHEMA_EXAMPLES,
+};
+
+pub use capacity::{CapacityArgs, GrowthOf};
+pub use change::{Ami, ApplyArgs, ChangeArgs, DiffArgs, OnlyStage};
+
 use crate::net::parse_ipv4_cidr;
-
-/// What `--help` ends with.
-const EXIT_CODES: &str = "\
-Exit codes: 0 done, 1 could not do it, 2 usage, 3 there are differences, 4 findings of severity error, 130 interrupted.
-Data goes to standard output, everything else to standard error.";
-
-const INIT_EXAMPLES: &str = "\
-Examples:
-  # From a file, without credentials
-  eniplan init --inventory inventory.json
-
-  # Look first, write later
-  eniplan init --inventory inventory.json --output-file - | less
-
-Pools come from subnets tagged eniplan.dev/pool=NAME and from the ENIConfigs of the cluster, else from subnets that
-nobody uses. Comments in the file say why it says what it says. A file that is there is never overwritten.";
-
-const GENERATE_EXAMPLES: &str = "\
-Examples:
-  # From a file, without credentials
-  eniplan generate --inventory inventory.json --config eniplan.yaml --out-dir eniplan-out
-
-  # One node group's user data on standard output
-  eniplan generate --inventory inventory.json --config eniplan.yaml --node-group batch --print user-data
-
-  # Files for Karpenter as well
-  eniplan generate --inventory inventory.json --config eniplan.yaml --for karpenter
-
-Nothing is written when the plan has findings of severity error.";
-
-const INVENTORY_EXAMPLES: &str = "\
-Examples:
-  eniplan inventory --cluster prod --region eu-west-1 --out inventory.json
-
-  # For a bug report: pseudonyms for names and ids, no foreign user data
-  eniplan inventory --cluster prod --redact --out inventory.json
-
-Reads that are denied or fail are listed, and are gaps in the file: nothing is guessed from them.
-User data can hold secrets: --out makes the file readable for you alone.";
-
-const PLAN_EXAMPLES: &str = "\
-Examples:
-  eniplan plan --inventory inventory.json --config eniplan.yaml
-  eniplan plan --inventory inventory.json --config eniplan.yaml -o json | jq .findings";
-
-const EXPLAIN_EXAMPLES: &str = "\
-Examples:
-  # A node of the cluster
-  eniplan explain --inventory inventory.json ip-10-0-17-5.eu-west-1.compute.internal
-
-  # A node that the group could launch
-  eniplan explain --inventory inventory.json --node-group batch --subnet-cidr 10.0.16.0/20
-
-  # Under the strategy hash the instance id decides
-  eniplan explain --inventory inventory.json --node-group batch --subnet-cidr 10.0.16.0/20 --instance-id i-0123456789abcdef0";
-const CAPACITY_EXAMPLES: &str = "\
-Examples:
-  # Will the groups fit, and what is full first
-  eniplan capacity --inventory inventory.json --config eniplan.yaml
-
-  # When, if six nodes come every week; and what a further /20 would buy
-  eniplan capacity --inventory inventory.json --config eniplan.yaml --growth 6 --add /20
-
-  # When, if only one group grows
-  eniplan capacity --inventory inventory.json --config eniplan.yaml --growth batch=4
-
-All figures are for full nodes: as many pods as kubelet takes. Exit code 4: a pod subnet cannot hold its groups at their
-largest sizes.";
-
-const ADVISE_EXAMPLES: &str = "\
-Examples:
-  # Which mechanism fits, and what it needs
-  eniplan advise --inventory inventory.json --config eniplan.yaml
-
-  # What another one that fits would need
-  eniplan advise --inventory inventory.json --config eniplan.yaml --mechanism static-labels
-
-Without eniplan.yaml the wishes come from tags and from the ENIConfigs of the cluster.";
-const DIFF_EXAMPLES: &str = "\
-Examples:
-  # What would change, without credentials
-  eniplan diff --inventory inventory.json --config eniplan.yaml
-
-  # Save it, have it looked at, apply exactly that
-  eniplan diff --cluster demo --roll --out change.json
-  eniplan apply --cluster demo --diff change.json
-
-Exit code 3 when there are differences or something waits for you.";
-
-const APPLY_EXAMPLES: &str = "\
-Examples:
-  # ENIConfigs, launch-template versions and CNI settings; node groups stay as they are
-  eniplan apply --cluster demo
-
-  # One node group as a canary, then the rest
-  eniplan apply --cluster demo --node-group batch --roll
-  eniplan apply --cluster demo --roll
-
-  # Back again
-  eniplan apply --cluster demo --node-group batch --rollback
-
-A run that stops says what was done, what failed and what was not started; the same command again does the rest.";
-
-const IAM_POLICY_EXAMPLES: &str = "\
-Examples:
-  eniplan iam-policy --for apply --cluster demo > policy.json
-  eniplan iam-policy --for apply --rbac | kubectl apply -f -";
-
-const COMPLETIONS_EXAMPLES: &str = "\
-Examples:
-  eniplan completions bash > /etc/bash_completion.d/eniplan
-  eniplan completions zsh > \"${fpath[1]}/_eniplan\"";
-
-const MAN_EXAMPLES: &str = "\
-Examples:
-  eniplan man > eniplan.1
-  eniplan man generate > eniplan-generate.1";
-
-const SCHEMA_EXAMPLES: &str = "\
-Examples:
-  eniplan schema config > eniplan.schema.json
-
-Editors with the YAML language server check the file when its first line is
-  # yaml-language-server: $schema=eniplan.schema.json";
 
 /// Plans which ENIConfig each node of an Amazon EKS cluster uses when there are several pod subnets per availability
 /// zone, and renders the files that make it so.
@@ -269,6 +158,10 @@ pub struct InitArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub inventory: Option<PathBuf>,
 
+    /// Context of the kubeconfig to use; without it no kubeconfig is needed
+    #[arg(long, value_name = "NAME")]
+    pub kube_context: Option<String>,
+
     /// File to write; `-` is standard output
     #[arg(long, value_name = "FILE", default_value = "eniplan.yaml", value_hint = ValueHint::FilePath)]
     pub output_file: PathBuf,
@@ -288,8 +181,11 @@ impl InitArgs {
             config: None,
             inventory: self.inventory.clone(),
             node_group: None,
+            kube_context: self.kube_context.clone(),
         }
     }
+}
+
 /// `inventory`.
 #[derive(Debug, Args)]
 pub struct InventoryArgs {
@@ -342,30 +238,6 @@ pub struct GenerateArgs {
     pub output: Format,
 }
 
-/// `capacity`.
-#[derive(Debug, Args)]
-pub struct CapacityArgs {
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub source: SourceArgs,
-
-    /// Nodes that come every week: of all groups together, or of one group; may be given several times
-    #[arg(long, value_name = "[GROUP=]NODES", value_parser = growth)]
-    pub growth: Vec<GrowthOf>,
-
-    /// Say what a further pod subnet of this size would hold, such as /20
-    #[arg(long, value_name = "/LENGTH", value_parser = subnet_length)]
-    pub add: Option<u8>,
-
-    /// Interfaces on the default network card of every node that the CNI leaves alone
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub unmanaged_interfaces: u32,
-
-    /// Format of the result
-    #[arg(short, long, value_name = "FORMAT", default_value = "human")]
-    pub output: Format,
-}
-
 /// `advise`.
 #[derive(Debug, Args)]
 pub struct AdviseArgs {
@@ -397,32 +269,6 @@ pub enum MechanismArg {
     AutoMode,
 }
 
-/// One `--growth`.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GrowthOf {
-    /// The group; `None` means all groups that have no figure of their own, together.
-    pub node_group: Option<String>,
-    /// Nodes a week.
-    pub nodes: f64,
-}
-
-fn growth(text: &str) -> Result<GrowthOf, String> {
-    let (node_group, nodes) = match text.split_once('=') {
-        Some((group, nodes)) => (Some(group.to_owned()), nodes),
-        None => (None, text),
-    };
-    match nodes.parse::<f64>() {
-        Ok(nodes) if nodes.is_finite() && nodes > 0.0 => Ok(GrowthOf { node_group, nodes }),
-        _ => Err("expected a number of nodes a week above zero, such as 6 or batch=1.5".into()),
-    }
-}
-
-/// Lengths that a subnet can have. Source: VPC user guide, "Subnet sizing".
-fn subnet_length(text: &str) -> Result<u8, String> {
-    match text.strip_prefix('/').unwrap_or(text).parse() {
-        Ok(length) if (16..=28).contains(&length) => Ok(length),
-        _ => Err("expected the prefix length of a subnet, from /16 to /28".into()),
-    }
 /// Tools that `generate` writes files for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ForOther {
@@ -444,76 +290,6 @@ pub enum Printed {
 /// `explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-/// What a diff may hold.
-#[derive(Debug, Clone, Args)]
-#[allow(clippy::struct_excessive_bools)]
-pub struct ChangeArgs {
-    /// Stages to look at; all unless named
-    #[arg(long, value_name = "STAGE", value_delimiter = ',')]
-    pub only: Vec<OnlyStage>,
-
-    /// Make new launch-template versions the default ones
-    #[arg(long)]
-    pub set_default: bool,
-
-    /// Move node groups to their new version, one at a time, and create missing ones; replaces nodes
-    #[arg(long)]
-    pub roll: bool,
-
-    /// With --roll: the AMI release of each group (`current`), or the newest one (`latest`)
-    #[arg(long, value_name = "RELEASE", default_value = "current", requires = "roll")]
-    pub ami: Ami,
-
-    /// Change the subnet of an ENIConfig that nodes use
-    #[arg(long)]
-    pub replace_in_use: bool,
-
-    /// Take over fields that another manager owns
-    #[arg(long)]
-    pub take_over: bool,
-
-    /// Label existing nodes with the ENIConfig that they use today
-    #[arg(long)]
-    pub label_nodes: bool,
-
-    /// Switch the CNI although nodes would find no ENIConfig until they are replaced
-    #[arg(long, requires = "roll")]
-    pub accept_moves: bool,
-
-    /// Delete ENIConfigs of eniplan's that nothing names any more
-    #[arg(long, conflicts_with = "node_group")]
-    pub prune: bool,
-
-    /// Keep this many launch-template versions of eniplan's, delete older ones that are not in use
-    #[arg(long, value_name = "N", conflicts_with = "node_group")]
-    pub prune_versions: Option<usize>,
-}
-
-/// A stage of an apply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum OnlyStage {
-    /// ENIConfig objects.
-    Eniconfigs,
-    /// Launch templates and their versions.
-    LaunchTemplates,
-    /// Labels of existing nodes and the CNI's settings.
-    Cni,
-    /// Default versions and node groups.
-    NodeGroups,
-}
-
-/// Which AMI release a node group gets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Ami {
-    /// The one that it has.
-    Current,
-    /// EKS's newest.
-    Latest,
-}
-
-/// `diff`.
-#[derive(Debug, Args)]
-pub struct DiffArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub source: SourceArgs,
@@ -529,59 +305,10 @@ pub struct DiffArgs {
     /// Its instance id
     #[arg(long, value_name = "ID", requires = "subnet_cidr")]
     pub instance_id: Option<String>,
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub change: ChangeArgs,
-
-    /// Save the diff, to be applied with `apply --diff`
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub out: Option<PathBuf>,
 
     /// Format of the result
     #[arg(short, long, value_name = "FORMAT", default_value = "human")]
     pub output: Format,
-}
-
-/// `apply`.
-#[derive(Debug, Args)]
-#[allow(clippy::struct_excessive_bools)]
-pub struct ApplyArgs {
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub source: SourceArgs,
-
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub change: ChangeArgs,
-
-    /// Do not ask
-    #[arg(short, long)]
-    pub yes: bool,
-
-    /// Apply a saved diff, if the cluster is still as it was
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["only", "set_default", "roll", "replace_in_use", "take_over", "label_nodes", "accept_moves", "prune", "prune_versions", "rollback"])]
-    pub diff: Option<PathBuf>,
-
-    /// Send dry runs only, and say what they prove
-    #[arg(long)]
-    pub dry_run: bool,
-
-    /// Return node groups to their former launch-template version
-    #[arg(long)]
-    pub rollback: bool,
-
-    /// Seconds between two looks at what is in progress
-    #[arg(long, value_name = "SECONDS", default_value = "15", value_parser = seconds)]
-    pub poll_interval: std::time::Duration,
-
-    /// Format of the result
-    #[arg(short, long, value_name = "FORMAT", default_value = "human")]
-    pub output: Format,
-}
-
-fn seconds(text: &str) -> Result<std::time::Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
-    std::time::Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 
 /// `iam-policy`.
