@@ -17,3 +17,5 @@ pub mod plan;
 pub mod progress;
 mod style;
 mod table;
+
+pub use style::printable;
