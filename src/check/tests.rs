@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Facts, findings};
+use crate::capacity::{Question, capacity};
 use crate::config::Config;
 use crate::finding::Severity;
 use crate::inventory::Inventory;
@@ -19,7 +20,9 @@ fn found(inventory: &Value, config: &str) -> Vec<String> {
     let config = Config::from_yaml(config, "eniplan.yaml").unwrap();
     let planned = plan(&inventory, &config);
     let rendered = render(&planned.plan, &inventory).unwrap();
-    let facts = Facts { inventory: &inventory, config: &config, plan: &planned.plan, rendered: &rendered };
+    let capacity = capacity(&inventory, &config, &planned.plan, &Question::default());
+    let facts =
+        Facts { inventory: &inventory, config: &config, plan: &planned.plan, rendered: &rendered, capacity: &capacity };
     findings(&facts, &planned.problems)
         .into_iter()
         .map(|finding| {
@@ -194,7 +197,8 @@ fn a_zone_or_outpost_without_a_pod_subnet() {
         inventory["subnets"].as_array_mut().unwrap().retain(|subnet| subnet["tags"]["Name"] != POD_SUBNET);
     });
     const OUTPOST: &str = "arn:aws:outposts:ap-southeast-1:111122223333:outpost/op-0123456789abcdef0";
-    sees(Severity::Error, rule, &["ap-southeast-1a (apse1-az2) on arn:aws:outposts", "pool batch"], |inventory| {
+    let on_outpost = &["ap-southeast-1a (apse1-az2) on arn:aws:outposts", "pool batch"];
+    sees(Severity::Error, "pod-subnet-on-other-outpost", on_outpost, |inventory| {
         subnet(inventory, "node-1a-subnet-1")["outpost_arn"] = json!(OUTPOST);
     });
     // A Local Zone is a zone of its own, whatever its name begins with.

@@ -20,7 +20,7 @@ use crate::report::init::Proposed;
 const STANDARD_OUTPUT: &str = "-";
 
 pub(super) fn run(args: &InitArgs, cli: &Cli) -> Result<Outcome, Error> {
-    let inventory = load::load_inventory(&args.source(), cli)?;
+    let inventory = load::load_inventory(&args.source(), None, cli)?;
     let proposal = propose(&inventory);
     let text = proposed_config(&proposal)?;
     let Decided { findings, .. } = decide(&inventory, &proposal.config, Vec::new(), None)?;

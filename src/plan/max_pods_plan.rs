@@ -8,6 +8,9 @@ use crate::finding::Subject;
 use crate::inventory::{CniSettings, GapSource, Inventory};
 use crate::max_pods::node_arithmetic;
 
+#[cfg(test)]
+mod tests;
+
 /// Decides max pods. `settings` are the CNI's as the plan wants them.
 pub(super) fn max_pods(
     inventory: &Inventory,
