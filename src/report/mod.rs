@@ -19,3 +19,5 @@ pub mod policy;
 pub mod progress;
 mod style;
 mod table;
+
+pub use style::printable;
