@@ -197,7 +197,8 @@ fn a_zone_or_outpost_without_a_pod_subnet() {
         inventory["subnets"].as_array_mut().unwrap().retain(|subnet| subnet["tags"]["Name"] != POD_SUBNET);
     });
     const OUTPOST: &str = "arn:aws:outposts:ap-southeast-1:111122223333:outpost/op-0123456789abcdef0";
-    sees(Severity::Error, rule, &["ap-southeast-1a (apse1-az2) on arn:aws:outposts", "pool batch"], |inventory| {
+    let on_outpost = &["ap-southeast-1a (apse1-az2) on arn:aws:outposts", "pool batch"];
+    sees(Severity::Error, "pod-subnet-on-other-outpost", on_outpost, |inventory| {
         subnet(inventory, "node-1a-subnet-1")["outpost_arn"] = json!(OUTPOST);
     });
     // A Local Zone is a zone of its own, whatever its name begins with.

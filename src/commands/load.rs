@@ -51,6 +51,11 @@ pub(super) fn load_inventory(source: &SourceArgs, cli: &Cli) -> Result<Inventory
     inventory(source, config.as_ref(), false, cli)
 }
 
+/// Loads the inventory for a command that is to write the first eniplan.yaml, and looks at none.
+pub(super) fn load_without_wishes(source: &SourceArgs, cli: &Cli) -> Result<Inventory, Error> {
+    inventory(source, None, false, cli)
+}
+
 fn inventory(source: &SourceArgs, config: Option<&Config>, all_versions: bool, cli: &Cli) -> Result<Inventory, Error> {
     let wanted = source.cluster.as_deref().or(config.map(|config| config.cluster.as_str()));
     let Some(path) = &source.inventory else {
