@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use eniplan::capacity::{Question, capacity};
 use eniplan::check::{Facts, findings, graded};
 use eniplan::config::Config;
 use eniplan::finding::has_errors;
@@ -104,7 +105,8 @@ fn decided(inventory: &Inventory, config: &Config) -> (Vec<String>, Vec<usize>) 
     let planned = plan(inventory, config);
     let stopped = has_errors(&graded(planned.problems.clone()));
     let rendered = if stopped { Rendered::default() } else { render(&planned.plan, inventory).unwrap() };
-    let facts = Facts { inventory, config, plan: &planned.plan, rendered: &rendered };
+    let capacity = capacity(inventory, config, &planned.plan, &Question::default());
+    let facts = Facts { inventory, config, plan: &planned.plan, rendered: &rendered, capacity: &capacity };
     let mut rules: Vec<String> =
         findings(&facts, &planned.problems).iter().map(|finding| finding.rule.to_string()).collect();
     rules.retain(|rule| rule != "inventory-redacted");

@@ -13,7 +13,8 @@ use crate::inventory::redact::{digest, pseudonyms, redacted};
 use crate::{report, user_data};
 
 pub(super) fn run(args: &InventoryArgs, cli: &Cli) -> Result<Outcome, Error> {
-    let mut inventory = load::load_inventory(&args.source, cli)?;
+    let config = load::config(args.source.config.as_deref())?;
+    let mut inventory = load::load_inventory(&args.source, config.as_ref(), cli)?;
     if args.redact {
         let pseudonyms = pseudonyms(&inventory);
         inventory = redacted(&inventory, &pseudonyms, |bytes| {

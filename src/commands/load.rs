@@ -45,15 +45,9 @@ fn load_with(source: &SourceArgs, all_versions: bool, cli: &Cli) -> Result<Loade
     }
 }
 
-/// Loads the inventory alone, with what eniplan.yaml names where there is one.
-pub(super) fn load_inventory(source: &SourceArgs, cli: &Cli) -> Result<Inventory, Error> {
-    let config = config(source.config.as_deref())?;
-    inventory(source, config.as_ref(), false, cli)
-}
-
-/// Loads the inventory for a command that is to write the first eniplan.yaml, and looks at none.
-pub(super) fn load_without_wishes(source: &SourceArgs, cli: &Cli) -> Result<Inventory, Error> {
-    inventory(source, None, false, cli)
+/// Loads the inventory alone; from the cluster also what the wishes name, where there are any.
+pub(super) fn load_inventory(source: &SourceArgs, config: Option<&Config>, cli: &Cli) -> Result<Inventory, Error> {
+    inventory(source, config, false, cli)
 }
 
 fn inventory(source: &SourceArgs, config: Option<&Config>, all_versions: bool, cli: &Cli) -> Result<Inventory, Error> {
@@ -72,7 +66,8 @@ fn inventory(source: &SourceArgs, config: Option<&Config>, all_versions: bool, c
     }
 }
 
-fn config(path: Option<&Path>) -> Result<Option<Config>, Error> {
+/// The wishes, where there is a file of them.
+pub(super) fn config(path: Option<&Path>) -> Result<Option<Config>, Error> {
     let Some(path) = path.or_else(|| Some(Path::new(DEFAULT_CONFIG)).filter(|path| path.exists())) else {
         return Ok(None);
     };

@@ -56,8 +56,7 @@ impl Pseudonyms {
         for name in names {
             pseudonyms.each_piece(name, |piece| {
                 if let Piece::Word(word) = piece
-                    && word.bytes().any(|byte| byte.is_ascii_alphabetic())
-                    && !WORDS.contains(&word)
+                    && is_telling(word)
                 {
                     words.insert(word.to_owned());
                 }
@@ -112,6 +111,12 @@ impl Pseudonyms {
             rest = remaining;
         }
     }
+}
+
+/// Whether a word can be anybody's: not of the field, no number, and no version such as `v1` or `v20260124`.
+fn is_telling(word: &str) -> bool {
+    let number = word.strip_prefix('v').unwrap_or(word);
+    !WORDS.contains(&word) && !number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether a word ends at that place.
