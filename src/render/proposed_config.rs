@@ -127,6 +127,7 @@ impl<'a> View<'a> {
              not meant so, and look at the result with `eniplan plan`.",
             config.cluster
         ));
+        file.extend(because(Some(&reasons.file)));
         if let Some(new) = new_subnets {
             file.push(String::new());
             file.extend(wrapped(

@@ -24,6 +24,9 @@ use crate::resolve::is_zone_label;
 
 pub use address_space::{NewSubnet, NewSubnets};
 
+/// Tag of subnet discovery. Source: amazon-vpc-cni-k8s `pkg/awsutils/awsutils.go`, `subnetDiscoveryTagKey`.
+const DISCOVERY_TAG: &str = "kubernetes.io/role/cni";
+
 /// A first `eniplan.yaml`.
 #[derive(Debug)]
 pub struct Proposal {
@@ -44,6 +47,8 @@ pub struct Proposal {
 /// Why the file says what it says: comments, a line each.
 #[derive(Debug, Default)]
 pub struct Reasons {
+    /// Of the file as a whole.
+    pub file: Vec<String>,
     /// Of the label design that the plan will choose.
     pub label: Option<String>,
     /// Of the security groups.
@@ -88,7 +93,7 @@ pub fn propose(inventory: &Inventory) -> Proposal {
     if config.pools.is_empty() {
         config.pools.insert(DEFAULT_POOL.into(), pool_to_be_made(inventory));
     }
-    let mut reasons = Reasons { left_out: pools.left_out.clone(), ..Reasons::default() };
+    let mut reasons = Reasons { file: switch(inventory), left_out: pools.left_out.clone(), ..Reasons::default() };
     security_groups(inventory, &pools, &mut config, &mut reasons);
     let decisions = repaired(inventory, &pools, &mut groups, &mut config);
     reasons.label = label(inventory, &decisions);
@@ -96,9 +101,10 @@ pub fn propose(inventory: &Inventory) -> Proposal {
     reasons.pools.extend(pools.further.iter().map(|(name, pool)| (name.clone(), pool.why.clone())));
     for group in &groups {
         let name = group.config.name.clone();
-        match &group.ignored {
-            Some(reason) => drop(reasons.ignore.insert(name, reason.clone())),
-            None => drop(reasons.node_groups.insert(name, group.why.clone())),
+        if let Some(reason) = &group.ignored {
+            reasons.ignore.insert(name, reason.clone());
+        } else {
+            reasons.node_groups.insert(name, group.why.clone());
         }
     }
     let further_pools = pools.further.iter().map(|(name, pool)| (name.clone(), pool.to_config(name, inventory)));
@@ -110,6 +116,24 @@ pub fn propose(inventory: &Inventory) -> Proposal {
         config,
         reasons,
     }
+}
+
+/// What the file leads to in a cluster whose pods live elsewhere today.
+fn switch(inventory: &Inventory) -> Vec<String> {
+    let Some(settings) = inventory.cni_settings() else { return Vec::new() };
+    if settings.custom_networking() {
+        return Vec::new();
+    }
+    let mut lines = vec![
+        "Custom networking is off in this cluster, and the plan turns it on: the next interface of every node follows."
+            .to_owned(),
+    ];
+    if inventory.subnets.iter().any(|subnet| subnet.tags.contains_key(DISCOVERY_TAG)) {
+        lines.push(format!(
+            "Subnets are tagged {DISCOVERY_TAG}: the CNI chooses pod subnets by that tag now, and would no longer.              `eniplan advise` says whether that is enough for what you need."
+        ));
+    }
+    lines
 }
 
 /// With custom networking off and nodes there, the plan names ENIConfigs by zone so that these nodes find one. With
