@@ -36,7 +36,10 @@ Nothing is written when the plan has findings of severity error.";
 const PLAN_EXAMPLES: &str = "\
 Examples:
   eniplan plan --inventory inventory.json --config eniplan.yaml
-  eniplan plan --inventory inventory.json --config eniplan.yaml -o json | jq .findings";
+  eniplan plan --inventory inventory.json --config eniplan.yaml -o json | jq .findings
+
+  # A phase of spec.phases, and the move to it from the one before
+  eniplan plan --inventory inventory.json --config eniplan.yaml --phase NAME";
 
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
@@ -58,6 +61,9 @@ Examples:
 
   # When, if only one group grows
   eniplan capacity --inventory inventory.json --config eniplan.yaml --growth batch=4
+
+  # All phases of spec.phases, each with what makes the next one necessary
+  eniplan capacity --inventory inventory.json --config eniplan.yaml --phases
 
 All figures are for full nodes: as many pods as kubelet takes. Exit code 4: a pod subnet cannot hold its groups at their
 largest sizes.";
@@ -180,6 +186,10 @@ pub struct SourceArgs {
     /// Limit to this node group
     #[arg(long, value_name = "NAME")]
     pub node_group: Option<String>,
+
+    /// Plan this phase of spec.phases instead of spec.currentPhase
+    #[arg(long, value_name = "NAME")]
+    pub phase: Option<String>,
 }
 
 /// How results are printed.
@@ -229,6 +239,7 @@ impl InitArgs {
             config: None,
             inventory: self.inventory.clone(),
             node_group: None,
+            phase: None,
         }
     }
 }
@@ -279,6 +290,10 @@ pub struct CapacityArgs {
     /// Say what a further pod subnet of this size would hold, such as /20
     #[arg(long, value_name = "/LENGTH", value_parser = subnet_length)]
     pub add: Option<u8>,
+
+    /// Show the spec without phases, then every phase
+    #[arg(long, conflicts_with = "phase")]
+    pub phases: bool,
 
     /// Interfaces on the default network card of every node that the CNI leaves alone
     #[arg(long, value_name = "N", default_value_t = 0)]

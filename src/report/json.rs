@@ -4,8 +4,10 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::generate::Written;
+use super::phases::PhaseCapacity;
 use crate::advise::Advice;
 use crate::capacity::Capacity;
+use crate::capacity::moves::Move;
 use crate::error::Error;
 use crate::finding::Finding;
 use crate::plan::Plan;
@@ -29,8 +31,8 @@ pub fn pretty(what: &str, value: &impl Serialize) -> Result<String, Error> {
 ///
 /// # Errors
 /// As [`pretty`].
-pub fn plan(plan: &Plan, findings: &[Finding]) -> Result<String, Error> {
-    pretty("the plan", &json!({ "schema_version": SCHEMA_VERSION, "plan": plan, "findings": findings }))
+pub fn plan(plan: &Plan, moved: Option<&Move>, findings: &[Finding]) -> Result<String, Error> {
+    pretty("the plan", &json!({ "schema_version": SCHEMA_VERSION, "plan": plan, "move": moved, "findings": findings }))
 }
 
 /// `eniplan capacity -o json`.
@@ -42,6 +44,14 @@ pub fn capacity(cluster: &str, capacity: &Capacity, findings: &[Finding]) -> Res
         "the capacity",
         &json!({ "schema_version": SCHEMA_VERSION, "cluster": cluster, "capacity": capacity, "findings": findings }),
     )
+}
+
+/// `eniplan capacity --phases -o json`.
+///
+/// # Errors
+/// As [`pretty`].
+pub fn phases(cluster: &str, phases: &[PhaseCapacity]) -> Result<String, Error> {
+    pretty("the phases", &json!({ "schema_version": SCHEMA_VERSION, "cluster": cluster, "phases": phases }))
 }
 
 /// `eniplan advise -o json`.

@@ -11,6 +11,8 @@ pub mod findings;
 pub mod generate;
 pub mod init;
 pub mod json;
+pub mod moves;
+pub mod phases;
 pub mod plan;
 mod style;
 mod table;
