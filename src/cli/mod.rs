@@ -128,6 +128,10 @@ pub struct SourceArgs {
     /// Limit to this node group
     #[arg(long, value_name = "NAME")]
     pub node_group: Option<String>,
+
+    /// Plan this phase of spec.phases instead of spec.currentPhase
+    #[arg(long, value_name = "NAME")]
+    pub phase: Option<String>,
 }
 
 /// How results are printed.
@@ -182,6 +186,7 @@ impl InitArgs {
             inventory: self.inventory.clone(),
             node_group: None,
             kube_context: self.kube_context.clone(),
+            phase: None,
         }
     }
 }

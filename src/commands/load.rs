@@ -5,8 +5,13 @@
 use std::io::Read as _;
 use std::path::Path;
 
+<<<<<<< HEAD
 use crate::cli::{ChangeArgs, Cli, SourceArgs};
 use crate::config::Config;
+=======
+use crate::cli::SourceArgs;
+use crate::config::{AtPhase, Config};
+>>>>>>> capacity
 use crate::error::Error;
 use crate::finding::Problem;
 use crate::inventory::Inventory;
@@ -19,6 +24,9 @@ const DEFAULT_CONFIG: &str = "eniplan.yaml";
 pub(super) struct Loaded {
     pub(super) inventory: Inventory,
     pub(super) config: Config,
+    /// The way on which `config` is a point, and which point that is.
+    pub(super) way: Vec<AtPhase>,
+    pub(super) point: usize,
     /// What stood in the way of deriving the wishes from tags, where there is no file.
     pub(super) problems: Vec<Problem>,
 }
@@ -35,6 +43,7 @@ pub(super) fn load_for_changes(source: &SourceArgs, change: &ChangeArgs, cli: &C
 
 fn load_with(source: &SourceArgs, all_versions: bool, cli: &Cli) -> Result<Loaded, Error> {
     let config = config(source.config.as_deref())?;
+<<<<<<< HEAD
     let inventory = inventory(source, config.as_ref(), all_versions, cli)?;
     match config {
         Some(config) => Ok(Loaded { inventory, config, problems: Vec::new() }),
@@ -42,6 +51,26 @@ fn load_with(source: &SourceArgs, all_versions: bool, cli: &Cli) -> Result<Loade
             let (config, problems) = config_from_tags(&inventory);
             Ok(Loaded { inventory, config, problems })
         }
+=======
+    let inventory = inventory(source, config.as_ref())?;
+    let wanted = source.cluster.as_deref().or(config.as_ref().map(|config| config.cluster.as_str()));
+    if let Some(wanted) = wanted.filter(|wanted| *wanted != inventory.cluster.name) {
+        return Err(wrong_cluster(source, wanted, inventory));
+    }
+    let (config, problems) = match config {
+        Some(config) => (config, Vec::new()),
+        None => config_from_tags(&inventory),
+    };
+    let way = config.way();
+    let wanted = source.phase.as_deref().or(config.current_phase.as_deref());
+    let point = way.iter().position(|at| at.name.as_deref() == wanted);
+    match point.and_then(|point| Some((point, way.get(point)?.config.clone()))) {
+        Some((point, config)) => Ok(Loaded { inventory, config, way, point, problems }),
+        None => Err(Error::NoSuchPhase {
+            name: wanted.unwrap_or_default().into(),
+            known: way.into_iter().filter_map(|at| at.name).collect(),
+        }),
+>>>>>>> capacity
     }
 }
 

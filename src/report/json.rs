@@ -4,9 +4,14 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::generate::Written;
+use super::phases::PhaseCapacity;
 use crate::advise::Advice;
 use crate::capacity::Capacity;
+<<<<<<< HEAD
 use crate::diff::{Applied, Diff};
+=======
+use crate::capacity::moves::Move;
+>>>>>>> capacity
 use crate::error::Error;
 use crate::finding::Finding;
 use crate::inventory::Inventory;
@@ -31,8 +36,8 @@ pub fn pretty(what: &str, value: &impl Serialize) -> Result<String, Error> {
 ///
 /// # Errors
 /// As [`pretty`].
-pub fn plan(plan: &Plan, findings: &[Finding]) -> Result<String, Error> {
-    pretty("the plan", &json!({ "schema_version": SCHEMA_VERSION, "plan": plan, "findings": findings }))
+pub fn plan(plan: &Plan, moved: Option<&Move>, findings: &[Finding]) -> Result<String, Error> {
+    pretty("the plan", &json!({ "schema_version": SCHEMA_VERSION, "plan": plan, "move": moved, "findings": findings }))
 }
 
 /// `eniplan capacity -o json`.
@@ -44,6 +49,14 @@ pub fn capacity(cluster: &str, capacity: &Capacity, findings: &[Finding]) -> Res
         "the capacity",
         &json!({ "schema_version": SCHEMA_VERSION, "cluster": cluster, "capacity": capacity, "findings": findings }),
     )
+}
+
+/// `eniplan capacity --phases -o json`.
+///
+/// # Errors
+/// As [`pretty`].
+pub fn phases(cluster: &str, phases: &[PhaseCapacity]) -> Result<String, Error> {
+    pretty("the phases", &json!({ "schema_version": SCHEMA_VERSION, "cluster": cluster, "phases": phases }))
 }
 
 /// `eniplan advise -o json`.

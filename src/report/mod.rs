@@ -14,6 +14,8 @@ pub mod generate;
 pub mod init;
 pub mod inventory;
 pub mod json;
+pub mod moves;
+pub mod phases;
 pub mod plan;
 pub mod policy;
 pub mod progress;
