@@ -8,6 +8,7 @@ use crate::finding::Subject;
 use crate::inventory::{
     AmiRelease, GapSource, Inventory, LaunchTemplate, LaunchTemplateVersion, NodeGroup, Subnet, Taint,
 };
+use crate::user_data;
 
 /// A group as it is, or as the file describes it.
 #[derive(Debug, Clone)]
@@ -32,6 +33,26 @@ pub(super) struct GroupFacts<'a> {
 pub(super) struct TemplateInUse<'a> {
     pub(super) template: &'a LaunchTemplate,
     pub(super) version: &'a LaunchTemplateVersion,
+}
+
+impl TemplateInUse<'_> {
+    /// Whether our part of its user data holds one of these texts.
+    fn ours_has(&self, texts: &[&str]) -> bool {
+        let bytes = self.version.launch_template_data.user_data.as_ref();
+        let Some(document) = bytes.and_then(|bytes| user_data::read(&bytes.0).ok()) else { return false };
+        document.parts.iter().any(|part| {
+            let content = part.content();
+            let text = String::from_utf8_lossy(&content);
+            user_data::marker_name(&content).is_some() && texts.iter().any(|says| text.contains(says))
+        })
+    }
+}
+
+impl GroupFacts<'_> {
+    /// Whether our part of the user data in use holds one of these texts.
+    pub(super) fn ours_in_use_has(&self, texts: &[&str]) -> bool {
+        self.template.is_some_and(|template| template.ours_has(texts))
+    }
 }
 
 /// Gathers what is known of every group of the file; groups that cannot be planned leave a problem and are left out.
