@@ -7,6 +7,8 @@ mod apply;
 mod apply_faults;
 #[path = "live/apply_plain.rs"]
 mod apply_plain;
+#[path = "live/apply_walk.rs"]
+mod apply_walk;
 #[path = "live/bench.rs"]
 mod bench;
 #[path = "live/calls.rs"]

@@ -56,7 +56,7 @@ fn automatic(
             .to_owned()
     } else if let Some((node, reported)) = first_node_above(inventory, group, formula) {
         format!("node {node} reports {reported} pods, more than the formula allows")
-    } else if group.ours_in_use_has(&MAX_PODS) {
+    } else if group.ours_in_use_has(inventory, &MAX_PODS) {
         // Its nodes report what it sets; without it they would report too many again.
         "the launch-template version in use sets it, and so it stays".to_owned()
     } else {
