@@ -136,9 +136,12 @@ fn reads_what_its_parent_asks_for() {
         region: text("region"),
         profile: text("profile"),
         kube_context: text("kube_context"),
-        also: text("config")
-            .map(|yaml| AlsoRead::named_in(&Config::from_yaml(&yaml, "eniplan.yaml").unwrap()))
-            .unwrap_or_default(),
+        also: AlsoRead {
+            all_versions: request["all_versions"].as_bool().unwrap_or_default(),
+            ..text("config")
+                .map(|yaml| AlsoRead::named_in(&Config::from_yaml(&yaml, "eniplan.yaml").unwrap()))
+                .unwrap_or_default()
+        },
         timing: Timing {
             first_pause: Duration::from_millis(1),
             attempt: seconds("attempt", 10.0),

@@ -186,6 +186,10 @@ impl Session<'_> {
 
     /// Whether the new nodes found their ENIConfigs. The next group is not touched before.
     async fn prove(&self, name: &str, version: Option<i64>, expected: &Expected) -> Result<(), ChangeError> {
+        // The way back leads to what was there before, whatever that is.
+        if expected.is_empty() {
+            return Ok(());
+        }
         let mut nodes = self.nodes_of(name).await?;
         if let Some(version) = version
             && nodes.iter().any(|node| node.labels.contains_key(SOURCE_VERSION_LABEL))
