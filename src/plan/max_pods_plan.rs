@@ -7,6 +7,10 @@ use crate::config::{AmiFamily, MaxPods};
 use crate::finding::Subject;
 use crate::inventory::{CniSettings, GapSource, Inventory};
 use crate::max_pods::node_arithmetic;
+use crate::user_data;
+
+/// What the line holds that says max pods, in our scripts and in Bottlerocket's settings.
+const MAX_PODS: [&str; 2] = ["max_pods=", "max-pods = "];
 
 #[cfg(test)]
 mod tests;
@@ -82,6 +86,9 @@ fn automatic(
             .to_owned()
     } else if let Some((node, reported)) = first_node_above(inventory, group, formula) {
         format!("node {node} reports {reported} pods, more than the formula allows")
+    } else if sets_max_pods(group) {
+        // Its nodes report what it sets; without it they would report too many again.
+        "the launch-template version in use sets it, and so it stays".to_owned()
     } else {
         let why = match group.instance_types.len() {
             0 | 1 => "EKS computes it for the group from the CNI's settings",
@@ -102,6 +109,18 @@ fn automatic(
     };
     notes.decision(group.subject(), format!("max pods {formula}"), because);
     Some(formula)
+}
+
+/// Whether our part in the user data in use says max pods.
+fn sets_max_pods(group: &GroupFacts<'_>) -> bool {
+    let bytes = group.template.as_ref().and_then(|in_use| in_use.version.launch_template_data.user_data.as_ref());
+    let Some(document) = bytes.and_then(|bytes| user_data::read(&bytes.0).ok()) else { return false };
+    let says_so = |part: &user_data::Part| {
+        let content = part.content();
+        user_data::marker_name(&content).is_some()
+            && String::from_utf8_lossy(&content).lines().any(|line| MAX_PODS.iter().any(|says| line.contains(says)))
+    };
+    document.parts.iter().any(says_so)
 }
 
 fn undecidable(inventory: &Inventory, group: &GroupFacts<'_>, notes: &mut Notes) {

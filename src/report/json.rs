@@ -6,7 +6,7 @@ use serde_json::json;
 use super::generate::Written;
 use crate::advise::Advice;
 use crate::capacity::Capacity;
-use crate::diff::Diff;
+use crate::diff::{Applied, Diff};
 use crate::error::Error;
 use crate::finding::Finding;
 use crate::inventory::Inventory;
@@ -94,4 +94,16 @@ pub fn diff(diff: &Diff, inventory: &Inventory, findings: &[Finding]) -> Result<
         fields.insert("findings".into(), json!(findings));
     }
     pretty("the diff", &document)
+}
+
+/// `eniplan apply -o json`.
+///
+/// # Errors
+/// As [`pretty`].
+pub fn applied(diff: &Diff, inventory: &Inventory, applied: &Applied) -> Result<String, Error> {
+    let mut document = super::apply::json(diff, inventory, applied);
+    if let Some(fields) = document.as_object_mut() {
+        fields.insert("schema_version".into(), json!(SCHEMA_VERSION));
+    }
+    pretty("the result", &document)
 }

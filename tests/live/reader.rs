@@ -155,6 +155,7 @@ fn reads_what_its_parent_asks_for() {
     let began = std::time::Instant::now();
     let result = collect(&options, |progress| match progress {
         Progress::Source(read) => sources.push(format!("{}: {} read, {} failed", read.name, read.count, read.failed)),
+        Progress::Change(_) => {}
         Progress::Call(call) => {
             calls.push(call.to_string());
             times.push((call.at.as_secs_f64(), (call.at + call.took).as_secs_f64()));
