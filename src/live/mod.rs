@@ -3,7 +3,7 @@
 //! [`collect`] reads a cluster into an [`Inventory`]: [`aws`] asks EKS and EC2, [`kube`] the API server, [`collect`]
 //! knows which question waits for which answer. A read that is denied or fails becomes a gap of the inventory.
 
-// What the core must not do is done here.
+// The network's world: its clock, its environment, its certificate files.
 #![allow(clippy::disallowed_methods)]
 
 mod apply;
