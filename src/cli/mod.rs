@@ -112,7 +112,6 @@ pub struct SourceArgs {
     #[arg(short, long, value_name = "NAME")]
     pub profile: Option<String>,
 
-    /// Use this context of the kubeconfig; without it no kubeconfig is needed
     /// Context of the kubeconfig to use instead of a token of its own; must lead to the cluster
     #[arg(long, value_name = "CONTEXT")]
     pub kube_context: Option<String>,

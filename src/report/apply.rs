@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
 use super::diff::sentence;
-use super::style::{ADDED, BOLD, DIM, REMOVED, styled};
+use super::style::{ADDED, BOLD, DIM, REMOVED, printable, styled};
 use crate::diff::{Applied, Diff, Event};
 use crate::inventory::Inventory;
 
@@ -85,7 +85,7 @@ impl<'a> Progress<'a> {
 
 /// Says something at once on standard error; nobody is left to be told when that fails.
 pub fn say(text: &str) {
-    let _ = anstream::AutoStream::auto(std::io::stderr().lock()).write_all(text.as_bytes());
+    let _ = anstream::AutoStream::auto(std::io::stderr().lock()).write_all(printable(text).as_bytes());
 }
 
 /// What was done, what failed, what was not started.
