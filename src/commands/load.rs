@@ -5,13 +5,8 @@
 use std::io::Read as _;
 use std::path::Path;
 
-<<<<<<< HEAD
 use crate::cli::{ChangeArgs, Cli, SourceArgs};
-use crate::config::Config;
-=======
-use crate::cli::SourceArgs;
 use crate::config::{AtPhase, Config};
->>>>>>> capacity
 use crate::error::Error;
 use crate::finding::Problem;
 use crate::inventory::Inventory;
@@ -43,20 +38,7 @@ pub(super) fn load_for_changes(source: &SourceArgs, change: &ChangeArgs, cli: &C
 
 fn load_with(source: &SourceArgs, all_versions: bool, cli: &Cli) -> Result<Loaded, Error> {
     let config = config(source.config.as_deref())?;
-<<<<<<< HEAD
     let inventory = inventory(source, config.as_ref(), all_versions, cli)?;
-    match config {
-        Some(config) => Ok(Loaded { inventory, config, problems: Vec::new() }),
-        None => {
-            let (config, problems) = config_from_tags(&inventory);
-            Ok(Loaded { inventory, config, problems })
-        }
-=======
-    let inventory = inventory(source, config.as_ref())?;
-    let wanted = source.cluster.as_deref().or(config.as_ref().map(|config| config.cluster.as_str()));
-    if let Some(wanted) = wanted.filter(|wanted| *wanted != inventory.cluster.name) {
-        return Err(wrong_cluster(source, wanted, inventory));
-    }
     let (config, problems) = match config {
         Some(config) => (config, Vec::new()),
         None => config_from_tags(&inventory),
@@ -70,7 +52,6 @@ fn load_with(source: &SourceArgs, all_versions: bool, cli: &Cli) -> Result<Loade
             name: wanted.unwrap_or_default().into(),
             known: way.into_iter().filter_map(|at| at.name).collect(),
         }),
->>>>>>> capacity
     }
 }
 

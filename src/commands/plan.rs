@@ -52,12 +52,8 @@ pub(super) fn decide(
 }
 
 pub(super) fn run(args: &PlanArgs, cli: &Cli) -> Result<Outcome, Error> {
-<<<<<<< HEAD
     let loaded = load::load(&args.source, cli)?;
-=======
-    let loaded = load::load(&args.source)?;
     let moved = moved_to(&loaded);
->>>>>>> capacity
     let Decided { plan, findings, .. } =
         decide(&loaded.inventory, &loaded.config, loaded.problems, args.source.node_group.as_deref())?;
     let status = if has_errors(&findings) { ExitStatus::Findings } else { ExitStatus::Done };

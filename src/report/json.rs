@@ -7,11 +7,8 @@ use super::generate::Written;
 use super::phases::PhaseCapacity;
 use crate::advise::Advice;
 use crate::capacity::Capacity;
-<<<<<<< HEAD
-use crate::diff::{Applied, Diff};
-=======
 use crate::capacity::moves::Move;
->>>>>>> capacity
+use crate::diff::{Applied, Diff};
 use crate::error::Error;
 use crate::finding::Finding;
 use crate::inventory::Inventory;
