@@ -131,3 +131,12 @@ Examples:
 
 Editors with the YAML language server check the file when its first line is
   # yaml-language-server: $schema=eniplan.schema.json";
+
+pub(super) const LINT_EXAMPLES: &str = "\
+Examples:
+  eniplan lint user-data.mime
+  aws ec2 describe-launch-template-versions --launch-template-id lt-0123456789abcdef0 --versions 4 \\
+    --query 'LaunchTemplateVersions[0].LaunchTemplateData.UserData' --output text | eniplan lint -
+  eniplan lint --family al2 --image-id ami-0123456789abcdef0 user-data.sh
+
+Rules that guess about shell are warnings. Exit code 4: a finding of severity error.";

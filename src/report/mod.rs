@@ -14,11 +14,13 @@ pub mod generate;
 pub mod init;
 pub mod inventory;
 pub mod json;
+pub mod lint;
 pub mod moves;
 pub mod phases;
 pub mod plan;
 pub mod policy;
 pub mod progress;
+pub mod sarif;
 mod style;
 mod table;
 
