@@ -4,14 +4,16 @@
 //! interface carries no pods, one more is reserved for the trunk with security groups for pods, and of each other
 //! interface one address is its own.
 
+use ipnet::Ipv4Net;
+
 use crate::inventory::{CniSettings, CniVersion, InstanceType, Subnet};
 
 /// Pods that need no address of the pod subnet: aws-node and kube-proxy run on the host network.
 /// Source: amazon-eks-ami `nodeadm/internal/kubelet/eni_max_pods.go` (`+ 2`).
-const HOST_NETWORK_PODS: u32 = 2;
+pub const HOST_NETWORK_PODS: u32 = 2;
 
 /// Addresses in the /28 that one slot holds under prefix delegation. Source: EC2 user guide, "Prefix delegation".
-const ADDRESSES_PER_PREFIX: u32 = 16;
+pub const ADDRESSES_PER_PREFIX: u32 = 16;
 
 /// First CNI that assigns prefixes. Source: amazon-eks-ami (branch al2) `max-pods-calculator.sh`.
 const FIRST_CNI_WITH_PREFIXES: CniVersion = CniVersion(1, 9, 0);
@@ -84,13 +86,13 @@ impl NodeArithmetic {
         let slots = self.pod_interfaces * self.slots_per_interface;
         let prefixes = slots.min(max_pods.div_ceil(ADDRESSES_PER_PREFIX));
         let interfaces = prefixes.div_ceil(self.slots_per_interface);
-        whole_prefix_blocks(pod_subnet) / u64::from(prefixes + interfaces)
+        whole_prefix_blocks(pod_subnet.cidr_block) / u64::from(prefixes + interfaces)
     }
 }
 
 /// Whole /28 blocks of an empty subnet: all but the first and the last, which hold addresses that AWS keeps.
-fn whole_prefix_blocks(pod_subnet: &Subnet) -> u64 {
-    let length = u32::from(pod_subnet.cidr_block.prefix_len());
+pub fn whole_prefix_blocks(pod_subnet: Ipv4Net) -> u64 {
+    let length = u32::from(pod_subnet.prefix_len());
     if length >= 28 { 0 } else { (1u64 << (28 - length)).saturating_sub(2) }
 }
 

@@ -3,6 +3,7 @@
 //! A rule either examines facts here, or is stated by `plan/` while it decides; both leave a [`Problem`], and only this
 //! table gives it a severity. `docs/rules.md` is made from the table.
 
+mod capacity;
 mod cluster;
 mod cni;
 mod eni_configs;
@@ -10,17 +11,23 @@ mod launch_templates;
 pub mod lint;
 mod node_groups;
 mod nodes;
+mod page;
 mod pod_subnets;
+mod row;
 mod table;
+#[cfg(test)]
+mod tests;
 mod user_data;
 
+use crate::capacity::Capacity;
 use crate::config::Config;
 use crate::finding::{Finding, Problem, Severity};
 use crate::inventory::Inventory;
 use crate::plan::Plan;
 use crate::render::Rendered;
 
-pub use table::{RULES, rules_page};
+pub use page::rules_page;
+pub use table::RULES;
 
 /// One rule.
 #[derive(Debug, Clone, Copy)]
@@ -44,6 +51,10 @@ pub struct Rule {
 pub enum When {
     /// With every plan.
     Plan,
+    /// With every plan, and by `eniplan capacity`.
+    PlanAndCapacity,
+    /// By `eniplan capacity`.
+    Capacity,
     /// By `diff` and `apply`, when changes are worked out.
     Apply,
     /// By `eniplan lint`, on one user-data file.
@@ -72,6 +83,8 @@ pub struct Facts<'a> {
     pub plan: &'a Plan,
     /// What it renders to.
     pub rendered: &'a Rendered,
+    /// What its pod subnets hold.
+    pub capacity: &'a Capacity,
 }
 
 /// The rule of that id.
@@ -82,12 +95,36 @@ pub fn rule(id: &str) -> Option<&'static Rule> {
 /// Looks at every rule of the plan and adds what planning itself has stated. The worst come first.
 pub fn findings(facts: &Facts<'_>, stated_by_plan: &[Problem]) -> Vec<Finding> {
     let mut problems = stated_by_plan.to_vec();
-    for rule in RULES {
-        if let (When::Plan, How::Facts(examine)) = (rule.when, rule.how) {
-            examine(facts, &mut problems);
+    examine(facts, &[When::Plan, When::PlanAndCapacity], &mut problems);
+    graded(problems)
+}
+
+/// Looks at every rule of `eniplan capacity`. Of what planning has stated only errors matter here: with them the plan,
+/// and so every figure, is incomplete.
+pub fn capacity_findings(facts: &Facts<'_>, stated_by_plan: &[Problem]) -> Vec<Finding> {
+    let mut problems = errors(stated_by_plan);
+    examine(facts, &[When::Capacity, When::PlanAndCapacity], &mut problems);
+    graded(problems)
+}
+
+/// What keeps a plan from being complete: errors that planning has stated, and reads that failed.
+pub fn incomplete(facts: &Facts<'_>, stated_by_plan: &[Problem]) -> Vec<Finding> {
+    let mut problems = errors(stated_by_plan);
+    cluster::read_failed(facts, &mut problems);
+    graded(problems)
+}
+
+fn errors(problems: &[Problem]) -> Vec<Problem> {
+    let is_error = |problem: &&Problem| rule(problem.rule).is_none_or(|rule| rule.severity == Severity::Error);
+    problems.iter().filter(is_error).cloned().collect()
+}
+
+fn examine(facts: &Facts<'_>, now: &[When], problems: &mut Vec<Problem>) {
+    for rule in RULES.iter().filter(|rule| now.contains(&rule.when)) {
+        if let How::Facts(examine) = rule.how {
+            examine(facts, problems);
         }
     }
-    graded(problems)
 }
 
 /// Problems with the severity of their rules, sorted, each once.

@@ -1,27 +1,10 @@
 //! The rule table.
 
+use super::Rule;
 use super::lint::LINT_RULES;
-use super::{How, Rule, When};
-use super::{cluster, cni, eni_configs, launch_templates, node_groups, nodes, pod_subnets, user_data};
+use super::row::{examined, of_capacity, of_plan_and_capacity, stated, stated_by_diff};
+use super::{capacity, cluster, cni, eni_configs, launch_templates, node_groups, nodes, pod_subnets, user_data};
 use crate::finding::Severity;
-
-const fn stated(id: &'static str, severity: Severity, summary: &'static str, why: &'static str) -> Rule {
-    Rule { id, severity, when: When::Plan, summary, why, how: How::Stated }
-}
-
-const fn stated_by_diff(id: &'static str, severity: Severity, summary: &'static str, why: &'static str) -> Rule {
-    Rule { id, severity, when: When::Apply, summary, why, how: How::Stated }
-}
-
-const fn examined(
-    id: &'static str,
-    severity: Severity,
-    examine: fn(&super::Facts<'_>, &mut Vec<crate::finding::Problem>),
-    summary: &'static str,
-    why: &'static str,
-) -> Rule {
-    Rule { id, severity, when: When::Plan, summary, why, how: How::Facts(examine) }
-}
 
 /// Every rule of the product.
 pub const RULES: &[Rule] = &all();
@@ -37,7 +20,7 @@ const fn all() -> [Rule; PLAN_RULES.len() + LINT_RULES.len()] {
 /// Rules about plan, changes and the live cluster.
 #[rustfmt::skip]
 const PLAN_RULES: &[Rule] = &[
-    examined("read-failed", Severity::Error, cluster::read_failed,
+    of_plan_and_capacity("read-failed", Severity::Error, cluster::read_failed,
         "A read of AWS or Kubernetes was denied or failed.",
         "What was not read is not guessed; decisions and checks that need it would rest on nothing."),
     examined("aws-node-unread", Severity::Warning, cluster::aws_node_unread,
@@ -46,13 +29,16 @@ const PLAN_RULES: &[Rule] = &[
     examined("routes-unread", Severity::Warning, cluster::routes_unread,
         "The route tables of the VPC could not be read.",
         "Whether pods can leave their subnet cannot be told."),
-    examined("region-differs", Severity::Error, cluster::region_differs,
+    of_plan_and_capacity("region-differs", Severity::Error, cluster::region_differs,
         "The file is for another Region than the inventory.",
         "Clusters of the same name exist in several Regions."),
-    examined("ipv6-cluster", Severity::Error, cluster::ipv6_cluster,
+    of_plan_and_capacity("name-malformed", Severity::Error, cluster::name_malformed,
+        "A name in the inventory is not one that AWS gives.",
+        "Such names become paths and parts of commands; the file was not read from a cluster."),
+    of_plan_and_capacity("ipv6-cluster", Severity::Error, cluster::ipv6_cluster,
         "The cluster is an IPv6 cluster.",
         "The VPC CNI does not start with custom networking on an IPv6 cluster."),
-    examined("auto-mode-only", Severity::Error, cluster::auto_mode_only,
+    of_plan_and_capacity("auto-mode-only", Severity::Error, cluster::auto_mode_only,
         "The cluster runs in EKS Auto Mode without aws-node.",
         "Auto Mode ignores ENIConfigs; its NodeClass selects pod subnets itself."),
     examined("auto-mode-beside", Severity::Note, cluster::auto_mode_beside,
@@ -118,6 +104,9 @@ const PLAN_RULES: &[Rule] = &[
     examined("switch-pending", Severity::Warning, cni::switch_pending,
         "The plan changes where nodes get pod addresses.",
         "Turning custom networking on, or changing the label key, reaches every node at its next interface."),
+    examined("subnet-discovery-in-use", Severity::Warning, cni::subnet_discovery_in_use,
+        "Subnet discovery gives pods their addresses now.",
+        "Custom networking takes its place, and somebody tagged those subnets on purpose."),
     examined("cni-owned-by-helm", Severity::Warning, cni::cni_owned_by_helm,
         "A Helm release owns the CNI's settings.",
         "Its next upgrade reverts what is written past it."),
@@ -199,12 +188,18 @@ const PLAN_RULES: &[Rule] = &[
     examined("too-many-security-groups", Severity::Warning, eni_configs::too_many_security_groups,
         "An ENIConfig names more groups than an interface takes by default.",
         "Beyond the quota EC2 refuses the interface."),
+    examined("security-groups-let-no-dns-out", Severity::Warning, eni_configs::security_groups_let_no_dns_out,
+        "The security groups of an ENIConfig let no DNS query out.",
+        "Pods resolve no name, whatever the groups of the nodes allow."),
     examined("cluster-security-group-missing", Severity::Warning, eni_configs::cluster_security_group_missing,
         "Pods are outside the cluster security group.",
         "DNS, webhooks and probes time out unless other rules admit them."),
     stated("zone-without-pod-subnet", Severity::Error,
         "A node subnet's zone has no pod subnet in the group's pools.",
         "Its nodes would never be Ready; another zone's subnet cannot help."),
+    stated("pod-subnet-on-other-outpost", Severity::Error,
+        "The pod subnets of a node subnet's zone are on another Outpost, or on none.",
+        "An interface attaches only where the instance is."),
     stated("several-pod-subnets-in-zone", Severity::Error,
         "Several ENIConfigs fit a node subnet, and nothing says which.",
         "A choice by chance cannot be verified."),
@@ -247,6 +242,9 @@ const PLAN_RULES: &[Rule] = &[
     examined("pod-subnet-without-route", Severity::Warning, pod_subnets::no_route_out,
         "Pods have no way out of their subnet.",
         "With AWS_VPC_K8S_CNI_EXTERNALSNAT on they leave by the pod subnet's own routes."),
+    examined("karpenter-counts-all-interfaces", Severity::Warning, nodes::karpenter_counts_all_interfaces,
+        "A node of Karpenter takes more pods than it has addresses for.",
+        "Karpenter counts the primary interface unless RESERVED_ENIS says otherwise."),
     examined("no-node-groups", Severity::Note, node_groups::no_node_groups,
         "The file plans no node group.",
         "Then only ENIConfigs and CNI settings are written."),
@@ -286,6 +284,9 @@ const PLAN_RULES: &[Rule] = &[
     stated("max-pods-above-formula", Severity::Warning,
         "maxPods is more than the node has addresses for.",
         "Pods beyond it fail with \"failed to assign an IP address\"."),
+    stated("max-pods-left-to-image", Severity::Warning,
+        "maxPods is left to an image that does not know custom networking.",
+        "EKS sets max pods only where the launch template names no image; pods beyond it fail with \"failed to assign an IP address\"."),
     stated("max-pods-undecidable", Severity::Error,
         "Max pods must be written and cannot be computed.",
         "The inventory does not know the group's instance types."),
@@ -361,6 +362,9 @@ const PLAN_RULES: &[Rule] = &[
     examined("not-carried-over", Severity::Warning, node_groups::not_carried_over,
         "A setting of the replaced group cannot be carried over.",
         "EKS makes it only for groups without a launch template."),
+    examined("karpenter-reserves-no-interface", Severity::Note, nodes::karpenter_reserves_no_interface,
+        "Karpenter must know that an interface carries no pods.",
+        "Otherwise it plans more pods for a node than the node has addresses for."),
     examined("node-without-label", Severity::Error, nodes::node_without_label,
         "A node without the label would look for an ENIConfig that does not exist.",
         "Its next interface fails, and pods with it."),
@@ -391,29 +395,28 @@ const PLAN_RULES: &[Rule] = &[
     stated_by_diff("node-group-cannot-be-updated", Severity::Error,
         "A node group is in a state in which EKS updates nothing.",
         "The update call would fail."),
+    examined("pod-subnet-small-for-maximum", Severity::Warning, capacity::small_for_maximum,
+        "A pod subnet cannot hold its node groups at their largest sizes.",
+        "An ENIConfig has one subnet and no second choice: when it is full, pods stay without an address."),
+    of_plan_and_capacity("free-blocks-not-provable", Severity::Warning, capacity::free_blocks_not_provable,
+        "Whether a pod subnet has enough whole /28 blocks cannot be told.",
+        "EC2 counts free addresses, not free blocks; one address in a block makes it useless for a prefix."),
+    of_plan_and_capacity("pod-subnet-mixes-modes", Severity::Warning, capacity::mixes_modes,
+        "Nodes with prefixes and nodes with single addresses share a pod subnet.",
+        "Single addresses break up the blocks that prefixes need."),
+    of_capacity("capacity-maximum-does-not-fit", Severity::Error, capacity::maximum_does_not_fit,
+        "A pod subnet cannot hold its node groups at their largest sizes.",
+        "The node groups may grow that far, and then pods stay without an address."),
+    of_capacity("capacity-update-does-not-fit", Severity::Warning, capacity::update_does_not_fit,
+        "A pod subnet cannot hold its node groups at their largest sizes while EKS updates them.",
+        "An update adds nodes before it removes the old ones, and stops when these do not become Ready."),
+    of_capacity("capacity-skew-overflows", Severity::Warning, capacity::skew_overflows,
+        "By chance a pod subnet can get more nodes than it holds.",
+        "A hash spreads nodes unevenly; one outcome in twenty is worse than the 95th percentile."),
+    of_capacity("capacity-unknown", Severity::Warning, capacity::unknown,
+        "A node group or a pod subnet is missing from the figures.",
+        "What is not known is not guessed; the figures are too small by it."),
 ];
-
-/// The text of `docs/rules.md`.
-pub fn rules_page() -> String {
-    let mut page = String::from(
-        "# Rules\n\n\
-         What eniplan looks for. Errors keep `generate` and `apply` from writing (exit code 4); warnings and notes do not.\n\
-         This page is made from the rule table in `src/check/`; a test keeps the two equal.\n\n\
-         | rule | severity | says |\n|---|---|---|\n",
-    );
-    for rule in RULES {
-        page.push_str(&format!(
-            "| [`{0}`](#{0}) | {1} | {2} |\n",
-            rule.id,
-            rule.severity.word(),
-            rule.summary.replace('|', "\\|")
-        ));
-    }
-    for rule in RULES {
-        page.push_str(&format!("\n## {}\n\n**{}**: {} {}\n", rule.id, rule.severity.word(), rule.summary, rule.why));
-    }
-    page
-}
 
 #[cfg(test)]
 mod tests {

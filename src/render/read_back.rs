@@ -82,7 +82,7 @@ fn env_of_container(patch: &Value) -> Option<Value> {
     Some(Value::Object(entries.iter().filter_map(pair).collect()))
 }
 
-fn compare_user_data(group: &NodeGroupPlan, bytes: &[u8]) -> Result<(), Error> {
+pub(super) fn compare_user_data(group: &NodeGroupPlan, bytes: &[u8]) -> Result<(), Error> {
     let what = format!("node-groups/{}/user-data.mime", group.name);
     let document = user_data::read(bytes).map_err(|error| invalid(&what, error.to_string()))?;
     let only_ours = document.foreign_parts().next().is_none();

@@ -17,7 +17,7 @@ fn in_base64_lines(bytes: &[u8]) -> Vec<u8> {
 pub(super) fn part(part: &Part) -> (Part, Vec<String>) {
     let mut notes = Vec::new();
     let content_type = content_type(part, &mut notes);
-    let mut headers: Vec<Header> = part.headers.iter().filter_map(|header| strict_header(header, &mut notes)).collect();
+    let headers: Vec<Header> = part.headers.iter().filter_map(|header| strict_header(header, &mut notes)).collect();
     let mut part = Part { content_type, headers, body: part.body.clone() };
     if part.is_script() && has_dos_line_ends(&part.body) {
         part.body = without_carriage_returns(&part.body);
