@@ -19,6 +19,7 @@
 //! - Nothing typed by a user or returned by an API reaches shell, YAML, TOML or JSON text except through a quoting helper.
 //! - What is rendered is read back and compared with the plan before it is written.
 
+pub mod advise;
 pub mod capacity;
 pub mod check;
 pub mod choose;

@@ -5,10 +5,14 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods, missing_docs)]
 
+#[path = "capacity/advise.rs"]
+mod advise;
 #[path = "capacity/command.rs"]
 mod command;
 #[path = "capacity/ipamd.rs"]
 mod ipamd;
+#[path = "capacity/phases.rs"]
+mod phases;
 
 use eniplan::capacity::node_addresses::{NodeShape, WarmTargets};
 use eniplan::capacity::subnet_room::nodes_held;

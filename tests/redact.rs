@@ -4,10 +4,15 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::process::Command;
 
+use eniplan::capacity::{Question, capacity};
+use eniplan::check::{Facts, findings, graded};
+use eniplan::config::Config;
+use eniplan::finding::has_errors;
 use eniplan::inventory::redact::{digest, pseudonyms, redacted};
 use eniplan::inventory::{Inventory, Pseudonyms};
+use eniplan::plan::plan;
+use eniplan::render::{Rendered, render};
 use eniplan::user_data;
 use serde_json::Value;
 
@@ -95,25 +100,18 @@ fn no_name_and_no_id_is_left() {
     }
 }
 
-/// The rules of all findings, and the number of assignments of every group.
-fn decided(inventory: &Inventory, yaml: &str) -> (Vec<String>, Vec<usize>) {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("inventory.json"), inventory.to_json().unwrap()).unwrap();
-    std::fs::write(folder.path().join("eniplan.yaml"), yaml).unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_eniplan"))
-        .args(["plan", "--inventory", "inventory.json", "-o", "json"])
-        .current_dir(folder.path())
-        .output()
-        .unwrap();
-    let result: Value = serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|_| panic!("{}\n{yaml}", String::from_utf8_lossy(&output.stderr)));
-    let list = |value: &Value| value.as_array().unwrap().clone();
+/// The findings and the ENIConfigs of every node subnet, by rule and number.
+fn decided(inventory: &Inventory, config: &Config) -> (Vec<String>, Vec<usize>) {
+    let planned = plan(inventory, config);
+    let stopped = has_errors(&graded(planned.problems.clone()));
+    let rendered = if stopped { Rendered::default() } else { render(&planned.plan, inventory).unwrap() };
+    let capacity = capacity(inventory, config, &planned.plan, &Question::default());
+    let facts = Facts { inventory, config, plan: &planned.plan, rendered: &rendered, capacity: &capacity };
     let mut rules: Vec<String> =
-        list(&result["findings"]).iter().map(|finding| finding["rule"].as_str().unwrap().to_owned()).collect();
+        findings(&facts, &planned.problems).iter().map(|finding| finding.rule.to_string()).collect();
     rules.retain(|rule| rule != "inventory-redacted");
     rules.sort();
-    let groups = list(&result["plan"]["node_groups"]);
-    let mut groups: Vec<usize> = groups.iter().map(|group| list(&group["assignments"]).len()).collect();
+    let mut groups: Vec<usize> = planned.plan.node_groups.iter().map(|group| group.assignments.len()).collect();
     groups.sort_unstable();
     (rules, groups)
 }
@@ -122,9 +120,15 @@ fn decided(inventory: &Inventory, yaml: &str) -> (Vec<String>, Vec<usize>) {
 fn a_redacted_cluster_is_planned_as_the_real_one() {
     for (name, inventory, yaml) in fixtures() {
         let (shown, pseudonyms) = redact(&inventory);
-        let lines = yaml.lines().filter(|line| !line.trim_start().starts_with('#'));
-        let renamed: String = lines.map(|line| pseudonyms.text(line) + "\n").collect();
-        assert_eq!(decided(&shown, &renamed), decided(&inventory, &yaml), "{name}");
+        let config = Config::from_yaml(&yaml, "eniplan.yaml").unwrap();
+        let renamed: String = yaml
+            .lines()
+            .filter(|line| !line.trim_start().starts_with('#'))
+            .map(|line| pseudonyms.text(line) + "\n")
+            .collect();
+        let renamed =
+            Config::from_yaml(&renamed, "eniplan.yaml").unwrap_or_else(|error| panic!("{name}: {error}\n{renamed}"));
+        assert_eq!(decided(&shown, &renamed), decided(&inventory, &config), "{name}");
     }
 }
 

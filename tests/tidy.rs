@@ -15,7 +15,7 @@ const ROWS: &[&[&str]] = &[
     &["max_pods", "resolve", "choose"],
     &["plan"],
     &["capacity", "render"],
-    &["check", "diff"],
+    &["advise", "check", "diff"],
     &["verify"],
     &["report", "live"],
     &["cli"],

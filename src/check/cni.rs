@@ -192,6 +192,38 @@ pub(super) fn pod_subnet_with_cni_tag(facts: &Facts<'_>, problems: &mut Vec<Prob
     }
 }
 
+/// First CNI that chooses tagged subnets by itself. Source: amazon-vpc-cni-k8s CHANGELOG, v1.18.0.
+const FIRST_CNI_WITH_DISCOVERY: CniVersion = CniVersion(1, 18, 0);
+
+/// Custom networking takes the place of subnet discovery; people who tagged subnets for it must hear of that.
+pub(super) fn subnet_discovery_in_use(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    let Some(now) = facts.inventory.cni_settings() else { return };
+    let discovers = now.flag_or("ENABLE_SUBNET_DISCOVERY", true)
+        && now.version.is_none_or(|version| version >= FIRST_CNI_WITH_DISCOVERY);
+    if now.custom_networking() || !discovers {
+        return;
+    }
+    let tagged: Vec<&str> = facts
+        .inventory
+        .subnets
+        .iter()
+        .filter(|subnet| subnet.tags.get(CNI_ROLE_TAG).is_some_and(|value| value != "0"))
+        .map(|subnet| subnet.subnet_id.as_str())
+        .collect();
+    if !tagged.is_empty() {
+        problems.push(Problem::new(
+            "subnet-discovery-in-use",
+            subject(),
+            format!(
+                "pods take addresses by subnet discovery now: custom networking is off, and {} carry {CNI_ROLE_TAG}; the plan \
+                 turns custom networking on, and discovery then chooses nothing any more",
+                tagged.join(", ")
+            ),
+            "ask `eniplan advise` whether discovery is enough, and those who tagged the subnets, before you switch",
+        ));
+    }
+}
+
 /// Tag of subnet discovery. Source: amazon-vpc-cni-k8s `pkg/awsutils/awsutils.go`, `subnetDiscoveryTagKey`.
 const CNI_ROLE_TAG: &str = "kubernetes.io/role/cni";
 

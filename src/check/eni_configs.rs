@@ -118,6 +118,28 @@ pub(super) fn cluster_security_group_missing(facts: &Facts<'_>, problems: &mut V
     }
 }
 
+/// Rules of all groups of an interface add up; where one group is not known, nothing can be said.
+pub(super) fn security_groups_let_no_dns_out(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    for eni_config in facts.plan.eni_configs.iter().filter(|eni_config| !eni_config.security_groups.is_empty()) {
+        let known: Option<Vec<&SecurityGroup>> =
+            eni_config.security_groups.iter().map(|id| facts.inventory.security_group(id)).collect();
+        let Some(known) = known else { continue };
+        let lets_out =
+            |group: &&SecurityGroup| group.ip_permissions_egress.iter().any(|rule| passes(rule, Port::Udp(53)));
+        if !known.iter().any(lets_out) {
+            problems.push(Problem::new(
+                "security-groups-let-no-dns-out",
+                subject(eni_config),
+                format!(
+                    "no rule of its groups {} lets UDP port 53 out, so that its pods resolve no name",
+                    eni_config.security_groups.join(", ")
+                ),
+                "add an egress rule for DNS (53 TCP and UDP) to the addresses of the CoreDNS pods, or to everywhere",
+            ));
+        }
+    }
+}
+
 #[derive(Clone, Copy)]
 enum Port {
     AnyTcp,
@@ -131,14 +153,19 @@ fn admits(group: &SecurityGroup, from: &str, port: Port) -> bool {
             || !rule.ip_ranges.is_empty()
             || !rule.prefix_list_ids.is_empty()
     };
-    let covers = |rule: &SecurityGroupRule, number: i64| {
+    group.ip_permissions.iter().filter(|rule| reaches(rule)).any(|rule| passes(rule, port))
+}
+
+/// Whether a rule is for this protocol and port, whoever is at the other end.
+fn passes(rule: &SecurityGroupRule, port: Port) -> bool {
+    let covers = |number: i64| {
         rule.from_port.is_none_or(|first| first <= number) && rule.to_port.is_none_or(|last| number <= last)
     };
-    group.ip_permissions.iter().filter(|rule| reaches(rule)).any(|rule| match (port, rule.ip_protocol.as_str()) {
+    match (port, rule.ip_protocol.as_str()) {
         (_, "-1") | (Port::AnyTcp, "tcp" | "6") => true,
-        (Port::Tcp(number), "tcp" | "6") | (Port::Udp(number), "udp" | "17") => covers(rule, number),
+        (Port::Tcp(number), "tcp" | "6") | (Port::Udp(number), "udp" | "17") => covers(number),
         _ => false,
-    })
+    }
 }
 
 pub(super) fn eniconfig_named_default(facts: &Facts<'_>, problems: &mut Vec<Problem>) {

@@ -15,6 +15,8 @@ mod page;
 mod pod_subnets;
 mod row;
 mod table;
+#[cfg(test)]
+mod tests;
 mod user_data;
 
 use crate::capacity::Capacity;
@@ -100,10 +102,21 @@ pub fn findings(facts: &Facts<'_>, stated_by_plan: &[Problem]) -> Vec<Finding> {
 /// Looks at every rule of `eniplan capacity`. Of what planning has stated only errors matter here: with them the plan,
 /// and so every figure, is incomplete.
 pub fn capacity_findings(facts: &Facts<'_>, stated_by_plan: &[Problem]) -> Vec<Finding> {
-    let is_error = |problem: &&Problem| rule(problem.rule).is_none_or(|rule| rule.severity == Severity::Error);
-    let mut problems: Vec<Problem> = stated_by_plan.iter().filter(is_error).cloned().collect();
+    let mut problems = errors(stated_by_plan);
     examine(facts, &[When::Capacity, When::PlanAndCapacity], &mut problems);
     graded(problems)
+}
+
+/// What keeps a plan from being complete: errors that planning has stated, and reads that failed.
+pub fn incomplete(facts: &Facts<'_>, stated_by_plan: &[Problem]) -> Vec<Finding> {
+    let mut problems = errors(stated_by_plan);
+    cluster::read_failed(facts, &mut problems);
+    graded(problems)
+}
+
+fn errors(problems: &[Problem]) -> Vec<Problem> {
+    let is_error = |problem: &&Problem| rule(problem.rule).is_none_or(|rule| rule.severity == Severity::Error);
+    problems.iter().filter(is_error).cloned().collect()
 }
 
 fn examine(facts: &Facts<'_>, now: &[When], problems: &mut Vec<Problem>) {

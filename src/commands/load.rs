@@ -5,8 +5,8 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use crate::cli::{Cli, SourceArgs};
-use crate::config::Config;
+use crate::cli::{ChangeArgs, Cli, SourceArgs};
+use crate::config::{AtPhase, Config};
 use crate::error::Error;
 use crate::finding::Problem;
 use crate::inventory::Inventory;
@@ -19,28 +19,51 @@ const DEFAULT_CONFIG: &str = "eniplan.yaml";
 pub(super) struct Loaded {
     pub(super) inventory: Inventory,
     pub(super) config: Config,
+    /// The way on which `config` is a point, and which point that is.
+    pub(super) way: Vec<AtPhase>,
+    pub(super) point: usize,
     /// What stood in the way of deriving the wishes from tags, where there is no file.
     pub(super) problems: Vec<Problem>,
 }
 
 /// Loads what the flags name.
 pub(super) fn load(source: &SourceArgs, cli: &Cli) -> Result<Loaded, Error> {
+    load_with(source, false, cli)
+}
+
+/// Loads what the flags name, with all versions of launch templates where old ones are to be deleted.
+pub(super) fn load_for_changes(source: &SourceArgs, change: &ChangeArgs, cli: &Cli) -> Result<Loaded, Error> {
+    load_with(source, change.prune_versions.is_some(), cli)
+}
+
+fn load_with(source: &SourceArgs, all_versions: bool, cli: &Cli) -> Result<Loaded, Error> {
     let config = config(source.config.as_deref())?;
-    let inventory = load_inventory(source, config.as_ref(), cli)?;
-    match config {
-        Some(config) => Ok(Loaded { inventory, config, problems: Vec::new() }),
-        None => {
-            let (config, problems) = config_from_tags(&inventory);
-            Ok(Loaded { inventory, config, problems })
-        }
+    let inventory = inventory(source, config.as_ref(), all_versions, cli)?;
+    let (config, problems) = match config {
+        Some(config) => (config, Vec::new()),
+        None => config_from_tags(&inventory),
+    };
+    let way = config.way();
+    let wanted = source.phase.as_deref().or(config.current_phase.as_deref());
+    let point = way.iter().position(|at| at.name.as_deref() == wanted);
+    match point.and_then(|point| Some((point, way.get(point)?.config.clone()))) {
+        Some((point, config)) => Ok(Loaded { inventory, config, way, point, problems }),
+        None => Err(Error::NoSuchPhase {
+            name: wanted.unwrap_or_default().into(),
+            known: way.into_iter().filter_map(|at| at.name).collect(),
+        }),
     }
 }
 
 /// Loads the inventory alone; from the cluster also what the wishes name, where there are any.
 pub(super) fn load_inventory(source: &SourceArgs, config: Option<&Config>, cli: &Cli) -> Result<Inventory, Error> {
+    inventory(source, config, false, cli)
+}
+
+fn inventory(source: &SourceArgs, config: Option<&Config>, all_versions: bool, cli: &Cli) -> Result<Inventory, Error> {
     let wanted = source.cluster.as_deref().or(config.map(|config| config.cluster.as_str()));
     let Some(path) = &source.inventory else {
-        return read_cluster(wanted.ok_or(Error::NoSource)?, source, config, cli);
+        return read_cluster(wanted.ok_or(Error::NoSource)?, source, config, all_versions, cli);
     };
     let inventory = read_file(path)?;
     match wanted.filter(|wanted| *wanted != inventory.cluster.name) {
@@ -74,27 +97,32 @@ fn read_file(path: &Path) -> Result<Inventory, Error> {
 }
 
 #[cfg(not(feature = "live"))]
-fn read_cluster(cluster: &str, _source: &SourceArgs, _config: Option<&Config>, _cli: &Cli) -> Result<Inventory, Error> {
+fn read_cluster(
+    cluster: &str,
+    _source: &SourceArgs,
+    _config: Option<&Config>,
+    _all_versions: bool,
+    _cli: &Cli,
+) -> Result<Inventory, Error> {
     Err(Error::BuiltWithoutLive { cluster: cluster.into() })
 }
 
 /// Reads the cluster, and says on standard error how far it has come.
 #[cfg(feature = "live")]
-fn read_cluster(cluster: &str, source: &SourceArgs, config: Option<&Config>, cli: &Cli) -> Result<Inventory, Error> {
+fn read_cluster(
+    cluster: &str,
+    source: &SourceArgs,
+    config: Option<&Config>,
+    all_versions: bool,
+    cli: &Cli,
+) -> Result<Inventory, Error> {
     use std::io::{IsTerminal as _, Write as _};
 
-    use crate::live::{AlsoRead, CollectOptions, Progress, collect};
+    use crate::live::{Progress, collect};
     use crate::report::progress::Reading;
 
-    // The wishes may be for another cluster than the one that is named on the command line.
-    let config = config.filter(|config| config.cluster == cluster);
-    let options = CollectOptions {
-        region: source.region.clone().or(config.and_then(|config| config.region.clone())),
-        profile: source.profile.clone(),
-        kube_context: source.kube_context.clone(),
-        also: config.map(AlsoRead::named_in).unwrap_or_default(),
-        ..CollectOptions::new(cluster)
-    };
+    let mut options = collect_options(source, config, cluster);
+    options.also.all_versions = all_versions;
     // Nobody is left to be told when standard error cannot be written.
     let say = |text: String| drop(anstream::AutoStream::auto(std::io::stderr().lock()).write_all(text.as_bytes()));
     let mut reading = Reading::new(cluster, std::io::stderr().is_terminal() && !cli.verbose, cli.quiet);
@@ -105,4 +133,20 @@ fn read_cluster(cluster: &str, source: &SourceArgs, config: Option<&Config>, cli
     });
     say(reading.end());
     result
+}
+
+/// What to read of the cluster that the flags, or eniplan.yaml, name.
+#[cfg(feature = "live")]
+pub(super) fn collect_options(
+    source: &SourceArgs,
+    config: Option<&Config>,
+    cluster: &str,
+) -> crate::live::CollectOptions {
+    crate::live::CollectOptions {
+        region: source.region.clone().or_else(|| config.and_then(|config| config.region.clone())),
+        profile: source.profile.clone(),
+        kube_context: source.kube_context.clone(),
+        also: config.map(crate::live::AlsoRead::named_in).unwrap_or_default(),
+        ..crate::live::CollectOptions::new(cluster)
+    }
 }

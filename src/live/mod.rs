@@ -6,6 +6,7 @@
 // The network's world: its clock, its environment, its certificate files.
 #![allow(clippy::disallowed_methods)]
 
+mod apply;
 mod aws;
 mod collect;
 mod failure;
@@ -15,6 +16,7 @@ mod pem;
 mod percent;
 mod progress;
 
+pub use apply::{ApplyOptions, apply, former_versions};
 pub use options::{AlsoRead, CollectOptions, Timing};
 pub use progress::{Call, Progress, SourceRead};
 use tokio::sync::mpsc::unbounded_channel;

@@ -4,12 +4,15 @@ pub mod boot_script;
 pub mod bottlerocket;
 mod cni_files;
 mod eni_config;
+pub mod karpenter;
 mod kubelet_flags;
 mod launch_template_files;
 mod lookup;
+mod node_class;
 pub mod proposed_config;
 mod read_back;
 mod registry;
+mod shell_words;
 mod user_data_parts;
 
 use std::collections::BTreeMap;
@@ -21,6 +24,9 @@ use crate::launch_template::Base64Bytes;
 use crate::plan::{LaunchTemplatePlan, NodeGroupPlan, Plan};
 use crate::user_data::size::Size;
 use crate::user_data::{self, MergeProblem, Note};
+
+pub use node_class::node_class;
+pub use shell_words::shell_line;
 
 pub use launch_template_files::{CreateLaunchTemplate, CreateLaunchTemplateVersion, LaunchTemplateRequest};
 

@@ -4,9 +4,14 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::generate::Written;
+use super::phases::PhaseCapacity;
+use crate::advise::Advice;
 use crate::capacity::Capacity;
+use crate::capacity::moves::Move;
+use crate::diff::{Applied, Diff};
 use crate::error::Error;
 use crate::finding::Finding;
+use crate::inventory::Inventory;
 use crate::plan::Plan;
 use crate::plan::explanation::Explanation;
 
@@ -28,8 +33,8 @@ pub fn pretty(what: &str, value: &impl Serialize) -> Result<String, Error> {
 ///
 /// # Errors
 /// As [`pretty`].
-pub fn plan(plan: &Plan, findings: &[Finding]) -> Result<String, Error> {
-    pretty("the plan", &json!({ "schema_version": SCHEMA_VERSION, "plan": plan, "findings": findings }))
+pub fn plan(plan: &Plan, moved: Option<&Move>, findings: &[Finding]) -> Result<String, Error> {
+    pretty("the plan", &json!({ "schema_version": SCHEMA_VERSION, "plan": plan, "move": moved, "findings": findings }))
 }
 
 /// `eniplan capacity -o json`.
@@ -40,6 +45,25 @@ pub fn capacity(cluster: &str, capacity: &Capacity, findings: &[Finding]) -> Res
     pretty(
         "the capacity",
         &json!({ "schema_version": SCHEMA_VERSION, "cluster": cluster, "capacity": capacity, "findings": findings }),
+    )
+}
+
+/// `eniplan capacity --phases -o json`.
+///
+/// # Errors
+/// As [`pretty`].
+pub fn phases(cluster: &str, phases: &[PhaseCapacity]) -> Result<String, Error> {
+    pretty("the phases", &json!({ "schema_version": SCHEMA_VERSION, "cluster": cluster, "phases": phases }))
+}
+
+/// `eniplan advise -o json`.
+///
+/// # Errors
+/// As [`pretty`].
+pub fn advice(cluster: &str, advice: &Advice, findings: &[Finding]) -> Result<String, Error> {
+    pretty(
+        "the advice",
+        &json!({ "schema_version": SCHEMA_VERSION, "cluster": cluster, "advice": advice, "findings": findings }),
     )
 }
 
@@ -68,4 +92,28 @@ pub fn explanation(explanation: &Explanation, findings: &[Finding]) -> Result<St
 /// As [`pretty`].
 pub fn generated(written: &Written, findings: &[Finding]) -> Result<String, Error> {
     pretty("the result", &json!({ "schema_version": SCHEMA_VERSION, "written": written, "findings": findings }))
+}
+
+/// `eniplan diff -o json`.
+///
+/// # Errors
+/// As [`pretty`].
+pub fn diff(diff: &Diff, inventory: &Inventory, findings: &[Finding]) -> Result<String, Error> {
+    let mut document = super::diff::json(diff, inventory);
+    if let Some(fields) = document.as_object_mut() {
+        fields.insert("findings".into(), json!(findings));
+    }
+    pretty("the diff", &document)
+}
+
+/// `eniplan apply -o json`.
+///
+/// # Errors
+/// As [`pretty`].
+pub fn applied(diff: &Diff, inventory: &Inventory, applied: &Applied) -> Result<String, Error> {
+    let mut document = super::apply::json(diff, inventory, applied);
+    if let Some(fields) = document.as_object_mut() {
+        fields.insert("schema_version".into(), json!(SCHEMA_VERSION));
+    }
+    pretty("the result", &document)
 }

@@ -15,7 +15,7 @@ use crate::launch_template::{
     TagSpecification,
 };
 
-pub(super) fn launch_template(raw: ec2::LaunchTemplate) -> Result<LaunchTemplate, String> {
+pub(in crate::live) fn launch_template(raw: ec2::LaunchTemplate) -> Result<LaunchTemplate, String> {
     Ok(LaunchTemplate {
         launch_template_id: raw.launch_template_id.ok_or("a launch template without `launchTemplateId`")?,
         launch_template_name: raw.launch_template_name.ok_or("a launch template without `launchTemplateName`")?,
