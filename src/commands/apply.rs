@@ -38,7 +38,7 @@ mod live {
     const LONGEST_WAIT: Duration = Duration::from_secs(12 * 60 * 60);
 
     pub(super) fn run(args: &ApplyArgs, cli: &Cli) -> Result<Outcome, Error> {
-        let loaded = load::load_for_changes(&args.source, &args.change)?;
+        let loaded = load::load_for_changes(&args.source, &args.change, cli)?;
         let options = options(args, &loaded);
         let node_group = args.source.node_group.as_deref();
         let mut findings = Vec::new();
@@ -130,8 +130,13 @@ mod live {
                 moved => Err(ChangeError::Moved(moved).into()),
             };
         }
-        let now =
-            Loaded { inventory: inventory.clone(), config: loaded.config.clone(), problems: loaded.problems.clone() };
+        let now = Loaded {
+            inventory: inventory.clone(),
+            config: loaded.config.clone(),
+            way: loaded.way.clone(),
+            point: loaded.point,
+            problems: loaded.problems.clone(),
+        };
         let Compared { diff, findings } = compare(&now, &args.change, args.source.node_group.as_deref())?;
         if has_errors(&findings) || diff.changes != confirmed.changes {
             return Err(ChangeError::ChangedMeanwhile.into());

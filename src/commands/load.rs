@@ -129,7 +129,7 @@ fn read_cluster(
     let result = collect(&options, |progress| match progress {
         Progress::Source(read) => say(reading.source(read.name, read.count, read.failed)),
         Progress::Call(call) if cli.verbose => say(reading.call(&call.to_string())),
-        Progress::Call(_) => {}
+        Progress::Call(_) | Progress::Change(_) => {}
     });
     say(reading.end());
     result
