@@ -119,6 +119,14 @@ pub enum Error {
         /// The nodes that are there.
         known: Vec<String>,
     },
+    /// `--phase` names a phase that the file does not have.
+    #[error("no phase `{name}` in eniplan.yaml")]
+    NoSuchPhase {
+        /// The name given.
+        name: String,
+        /// The phases that are there.
+        known: Vec<String>,
+    },
     /// `--print` asked for something that this group or plan does not have.
     #[error("there is no {what} to print for {subject}")]
     NothingToPrint {
@@ -241,6 +249,10 @@ impl Error {
                 let more = known.len().saturating_sub(SHOWN);
                 if more == 0 { format!("it has: {shown}") } else { format!("the nearest of its {} are: {shown}", known.len()) }
             }
+            Self::NoSuchPhase { known, .. } if known.is_empty() => {
+                "eniplan.yaml has no phases; add them under spec.phases".into()
+            }
+            Self::NoSuchPhase { known, .. } => format!("the phases are: {}", known.join(", ")),
             Self::NothingToPrint { because, .. } => because.clone(),
             Self::UserDataPart { .. } => "correct that part's headers in the launch template, or remove the part".into(),
             Self::Template { .. } | Self::RenderedInvalid { .. } | Self::Serialise { .. } => {

@@ -11,6 +11,8 @@ mod advise;
 mod command;
 #[path = "capacity/ipamd.rs"]
 mod ipamd;
+#[path = "capacity/phases.rs"]
+mod phases;
 
 use eniplan::capacity::node_addresses::{NodeShape, WarmTargets};
 use eniplan::capacity::subnet_room::nodes_held;

@@ -164,6 +164,8 @@ fn al2023_where_eks_merges() {
         "bootstrap-and-node-config.mime",
         "multipart-without-parts.mime",
         "much-is-odd.mime",
+        "single-part.mime",
+        "script-of-malformed-type.mime",
         "toml-tables.toml",
     ] {
         insta::assert_snapshot!(format!("al2023 {name}"), outcome(name, &existing(name), &target));

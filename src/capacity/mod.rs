@@ -2,6 +2,7 @@
 
 pub mod growth;
 mod loads;
+pub mod moves;
 mod needs;
 pub mod node_addresses;
 mod shares;

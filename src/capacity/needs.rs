@@ -89,7 +89,7 @@ fn known_as(group: &NodeGroupPlan) -> &str {
 }
 
 /// What the file says goes before what EKS has: it is what is wanted.
-fn sizes(inventory: &Inventory, config: &Config, group: &NodeGroupPlan) -> Option<Sizes> {
+pub(super) fn sizes(inventory: &Inventory, config: &Config, group: &NodeGroupPlan) -> Option<Sizes> {
     let known = inventory.node_group(known_as(group));
     let wanted = config.node_group(known_as(group)).and_then(|group| group.described.scaling);
     let (min, max, desired) = match (wanted, known.and_then(|known| known.scaling_config)) {

@@ -19,6 +19,10 @@ pub struct CapacityArgs {
     #[arg(long, value_name = "/LENGTH", value_parser = subnet_length)]
     pub add: Option<u8>,
 
+    /// Show the spec without phases, then every phase
+    #[arg(long, conflicts_with = "phase")]
+    pub phases: bool,
+
     /// Interfaces on the default network card of every node that the CNI leaves alone
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub unmanaged_interfaces: u32,

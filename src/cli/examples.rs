@@ -42,7 +42,10 @@ User data can hold secrets: --out makes the file readable for you alone.";
 pub(super) const PLAN_EXAMPLES: &str = "\
 Examples:
   eniplan plan --inventory inventory.json --config eniplan.yaml
-  eniplan plan --inventory inventory.json --config eniplan.yaml -o json | jq .findings";
+  eniplan plan --inventory inventory.json --config eniplan.yaml -o json | jq .findings
+
+  # A phase of spec.phases, and the move to it from the one before
+  eniplan plan --inventory inventory.json --config eniplan.yaml --phase NAME";
 
 pub(super) const EXPLAIN_EXAMPLES: &str = "\
 Examples:
@@ -65,6 +68,9 @@ Examples:
 
   # When, if only one group grows
   eniplan capacity --inventory inventory.json --config eniplan.yaml --growth batch=4
+
+  # All phases of spec.phases, each with what makes the next one necessary
+  eniplan capacity --inventory inventory.json --config eniplan.yaml --phases
 
 All figures are for full nodes: as many pods as kubelet takes. Exit code 4: a pod subnet cannot hold its groups at their
 largest sizes.";

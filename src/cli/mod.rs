@@ -112,7 +112,6 @@ pub struct SourceArgs {
     #[arg(short, long, value_name = "NAME")]
     pub profile: Option<String>,
 
-    /// Use this context of the kubeconfig; without it no kubeconfig is needed
     /// Context of the kubeconfig to use instead of a token of its own; must lead to the cluster
     #[arg(long, value_name = "CONTEXT")]
     pub kube_context: Option<String>,
@@ -128,6 +127,10 @@ pub struct SourceArgs {
     /// Limit to this node group
     #[arg(long, value_name = "NAME")]
     pub node_group: Option<String>,
+
+    /// Plan this phase of spec.phases instead of spec.currentPhase
+    #[arg(long, value_name = "NAME")]
+    pub phase: Option<String>,
 }
 
 /// How results are printed.
@@ -182,6 +185,7 @@ impl InitArgs {
             inventory: self.inventory.clone(),
             node_group: None,
             kube_context: self.kube_context.clone(),
+            phase: None,
         }
     }
 }

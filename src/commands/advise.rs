@@ -1,6 +1,7 @@
 //! `eniplan advise`: which mechanism fits, and what it needs.
 
-use super::{Data, Outcome, load};
+use super::load::{self, Loaded};
+use super::{Data, Outcome};
 use crate::advise::{Mechanism, advise};
 use crate::capacity::{Question, capacity};
 use crate::check::{Facts, incomplete};
@@ -20,7 +21,8 @@ pub(super) fn run(args: &AdviseArgs, cli: &Cli) -> Result<Outcome, Error> {
         MechanismArg::BootTimeMapping => Mechanism::BootTimeMapping,
         MechanismArg::AutoMode => Mechanism::AutoMode,
     });
-    let advice = advise(&loaded.inventory, &loaded.config, &planned.plan, wanted)?;
+    let mut advice = advise(&loaded.inventory, &loaded.config, &planned.plan, wanted)?;
+    advice.notes.extend(later(&loaded, advice.choice)?);
     // What could not be read or decided is missing from what the mechanisms are judged by.
     let capacity = capacity(&loaded.inventory, &loaded.config, &planned.plan, &Question::default());
     let facts = Facts {
@@ -41,4 +43,16 @@ pub(super) fn run(args: &AdviseArgs, cli: &Cli) -> Result<Outcome, Error> {
         }
     };
     Ok(Outcome { stdout, stderr, status })
+}
+
+/// The first later phase for which another mechanism is the one to take.
+fn later(loaded: &Loaded, choice: Option<Mechanism>) -> Result<Option<String>, Error> {
+    for at in loaded.way.iter().skip(loaded.point + 1) {
+        let planned = plan(&loaded.inventory, &at.config);
+        let then = advise(&loaded.inventory, &at.config, &planned.plan, None)?.choice;
+        if let (Some(phase), Some(then)) = (&at.name, then.filter(|then| Some(*then) != choice)) {
+            return Ok(Some(format!("from phase {phase} on it is {}", then.title())));
+        }
+    }
+    Ok(None)
 }

@@ -6,7 +6,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use crate::cli::{ChangeArgs, Cli, SourceArgs};
-use crate::config::Config;
+use crate::config::{AtPhase, Config};
 use crate::error::Error;
 use crate::finding::Problem;
 use crate::inventory::Inventory;
@@ -19,6 +19,9 @@ const DEFAULT_CONFIG: &str = "eniplan.yaml";
 pub(super) struct Loaded {
     pub(super) inventory: Inventory,
     pub(super) config: Config,
+    /// The way on which `config` is a point, and which point that is.
+    pub(super) way: Vec<AtPhase>,
+    pub(super) point: usize,
     /// What stood in the way of deriving the wishes from tags, where there is no file.
     pub(super) problems: Vec<Problem>,
 }
@@ -36,12 +39,19 @@ pub(super) fn load_for_changes(source: &SourceArgs, change: &ChangeArgs, cli: &C
 fn load_with(source: &SourceArgs, all_versions: bool, cli: &Cli) -> Result<Loaded, Error> {
     let config = config(source.config.as_deref())?;
     let inventory = inventory(source, config.as_ref(), all_versions, cli)?;
-    match config {
-        Some(config) => Ok(Loaded { inventory, config, problems: Vec::new() }),
-        None => {
-            let (config, problems) = config_from_tags(&inventory);
-            Ok(Loaded { inventory, config, problems })
-        }
+    let (config, problems) = match config {
+        Some(config) => (config, Vec::new()),
+        None => config_from_tags(&inventory),
+    };
+    let way = config.way();
+    let wanted = source.phase.as_deref().or(config.current_phase.as_deref());
+    let point = way.iter().position(|at| at.name.as_deref() == wanted);
+    match point.and_then(|point| Some((point, way.get(point)?.config.clone()))) {
+        Some((point, config)) => Ok(Loaded { inventory, config, way, point, problems }),
+        None => Err(Error::NoSuchPhase {
+            name: wanted.unwrap_or_default().into(),
+            known: way.into_iter().filter_map(|at| at.name).collect(),
+        }),
     }
 }
 

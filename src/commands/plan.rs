@@ -1,6 +1,8 @@
 //! `eniplan plan`: what would be decided, and why.
 
-use super::{Data, Outcome, load};
+use super::load::{self, Loaded};
+use super::{Data, Outcome};
+use crate::capacity::moves::{Move, Point, moves};
 use crate::capacity::{Question, capacity};
 use crate::check::{Facts, findings, graded};
 use crate::cli::{Cli, Format, PlanArgs};
@@ -51,14 +53,29 @@ pub(super) fn decide(
 
 pub(super) fn run(args: &PlanArgs, cli: &Cli) -> Result<Outcome, Error> {
     let loaded = load::load(&args.source, cli)?;
+    let moved = moved_to(&loaded);
     let Decided { plan, findings, .. } =
         decide(&loaded.inventory, &loaded.config, loaded.problems, args.source.node_group.as_deref())?;
     let status = if has_errors(&findings) { ExitStatus::Findings } else { ExitStatus::Done };
     let (stdout, stderr) = match args.output {
-        Format::Json => (Data::Bytes(report::json::plan(&plan, &findings)?.into()), String::new()),
+        Format::Json => (Data::Bytes(report::json::plan(&plan, moved.as_ref(), &findings)?.into()), String::new()),
         Format::Human => {
-            (Data::Text(report::plan::text(&plan, cli.verbose)), report::findings::text(&findings, cli.quiet))
+            let text = report::plan::text(&plan, cli.verbose);
+            let moved = moved.map_or_else(String::new, |moved| report::moves::text(&moved));
+            (Data::Text(text + &moved), report::findings::text(&findings, cli.quiet))
         }
     };
     Ok(Outcome { stdout, stderr, status })
+}
+
+/// The move to the phase that is planned, from the one before it.
+fn moved_to(loaded: &Loaded) -> Option<Move> {
+    let (before, after) = (loaded.way.get(loaded.point.checked_sub(1)?)?, loaded.way.get(loaded.point)?);
+    let (plan_before, plan_after) =
+        (plan(&loaded.inventory, &before.config).plan, plan(&loaded.inventory, &after.config).plan);
+    Some(moves(
+        &loaded.inventory,
+        Point { phase: before.name.as_deref(), config: &before.config, plan: &plan_before },
+        Point { phase: after.name.as_deref(), config: &after.config, plan: &plan_after },
+    ))
 }

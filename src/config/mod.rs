@@ -9,6 +9,7 @@ mod kubernetes_names;
 mod label;
 mod node_groups;
 mod parse;
+mod phases;
 mod pools;
 mod read;
 mod schema;
@@ -44,9 +45,39 @@ pub struct Config {
     pub node_groups: Vec<NodeGroupConfig>,
     /// Managed node groups to leave alone.
     pub ignore: Vec<String>,
+    /// Phases in order, each with everything that is wanted then. Empty in the config of a phase.
+    pub phases: Vec<Phase>,
+    /// The phase to plan where none is named; `None` is the spec without any phase.
+    pub current_phase: Option<String>,
+}
+
+/// What is wanted, at one point of the way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AtPhase {
+    /// The phase; `None` is the spec without any.
+    pub name: Option<String>,
+    /// What is wanted then.
+    pub config: Config,
+}
+
+/// One phase of growth.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Phase {
+    /// Name.
+    pub name: String,
+    /// The spec with what this phase and those before it add.
+    pub config: Config,
 }
 
 impl Config {
+    /// The whole way: the spec without phases, then phase by phase.
+    pub fn way(&self) -> Vec<AtPhase> {
+        let start = Self { phases: Vec::new(), current_phase: None, ..self.clone() };
+        let phases =
+            self.phases.iter().map(|phase| AtPhase { name: Some(phase.name.clone()), config: phase.config.clone() });
+        std::iter::once(AtPhase { name: None, config: start }).chain(phases).collect()
+    }
+
     /// The group of that name.
     pub fn node_group(&self, name: &str) -> Option<&NodeGroupConfig> {
         self.node_groups.iter().find(|group| group.name == name)

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::Config;
 use super::aws_names::{cluster_name, node_group_name, region, security_groups};
 use super::cni_env::cni_env;
 use super::fault::{Fault, Mark, nearest, shown};
 use super::label::label;
 use super::node_groups::{ParsedNodeGroup, node_groups};
+use super::phases::{current_phase, phases};
 use super::pools::pools;
 use super::read::{Fields, find, list, mapping, text, texts};
 use super::tree::{Entry, Node, ScalarKind, Value, parse};
+use super::{Config, Phase};
 use crate::error::Error;
 
 /// The `apiVersion` that this program reads.
@@ -20,7 +21,8 @@ pub(super) const KIND: &str = "PodNetworkPlan";
 
 pub(super) const DOCUMENT_KEYS: &[&str] = &["apiVersion", "kind", "metadata", "spec"];
 pub(super) const METADATA_KEYS: &[&str] = &["name", "region"];
-pub(super) const SPEC_KEYS: &[&str] = &["securityGroups", "label", "cni", "pools", "nodeGroups", "ignore"];
+pub(super) const SPEC_KEYS: &[&str] =
+    &["securityGroups", "label", "cni", "pools", "nodeGroups", "ignore", "phases", "currentPhase"];
 pub(super) const CNI_KEYS: &[&str] = &["env"];
 
 impl Config {
@@ -54,17 +56,39 @@ fn document(root: &Node) -> Result<Config, Fault> {
     let cluster = cluster_name(&metadata.require("name", "name: NAME-OF-THE-CLUSTER")?.value)?;
     let region = metadata.value("region", region)?;
 
-    let spec = fields.require("spec", "spec: {pools: …, nodeGroups: …}")?;
-    let spec = Fields::new(&spec.value, spec.key.mark, "spec", SPEC_KEYS)?;
+    let entry = fields.require("spec", "spec: {pools: …, nodeGroups: …}")?;
+    let read = |node: &Node| spec(node, entry.key.mark, &cluster, region.as_deref());
+    let mut config = read(&entry.value)?;
+    let fields = Fields::new(&entry.value, entry.key.mark, "spec", SPEC_KEYS)?;
+    let phases = fields.entry("phases", |phases| self::phases(phases, &entry.value))?.unwrap_or_default();
+    config.current_phase = fields.value("currentPhase", |node| current_phase(node, &phases))?;
+    for phase in phases {
+        config.phases.push(Phase { config: read(&phase.spec)?, name: phase.name });
+    }
+    Ok(config)
+}
+
+/// The spec without its phases.
+fn spec(node: &Node, mark: Mark, cluster: &str, region: Option<&str>) -> Result<Config, Fault> {
+    let spec = Fields::new(node, mark, "spec", SPEC_KEYS)?;
     let security_groups = spec.value("securityGroups", security_groups)?;
     let label = spec.entry("label", label)?;
     let cni_env = spec.entry("cni", cni)?.unwrap_or_default();
     let pools = spec.entry("pools", pools)?.unwrap_or_default();
     let groups = spec.value("nodeGroups", |node| node_groups(node, &pools, label.as_ref()))?.unwrap_or_default();
     let ignore = spec.value("ignore", |node| ignore(node, &groups))?.unwrap_or_default();
-
-    let node_groups = groups.into_iter().map(|group| group.config).collect();
-    Ok(Config { cluster, region, security_groups, label, cni_env, pools, node_groups, ignore })
+    Ok(Config {
+        cluster: cluster.into(),
+        region: region.map(str::to_owned),
+        security_groups,
+        label,
+        cni_env,
+        pools,
+        node_groups: groups.into_iter().map(|group| group.config).collect(),
+        ignore,
+        phases: Vec::new(),
+        current_phase: None,
+    })
 }
 
 fn api_version(node: &Node) -> Result<(), Fault> {

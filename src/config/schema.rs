@@ -8,6 +8,7 @@ use super::described::{AMI_FAMILIES, DEFAULT_VERSION, NODES_LIMIT, TAINT_EFFECTS
 use super::label::{DEFAULT_LABEL_KEY, LABEL_DESIGNS};
 use super::node_groups::{MAX_PODS_LIMIT, MAX_PODS_WORDS, ON_NO_MATCH, STRATEGIES, WEIGHT_LIMIT, WEIGHT_WORDS};
 use super::parse::{API_VERSION, KIND};
+use super::phases::LONGEST_PHASE_NAME;
 use super::pools::POOL_NAMES;
 
 const CIDR: &str = r"^([0-9]{1,3}\.){3}[0-9]{1,3}/([0-9]|[12][0-9]|3[0-2])$";
@@ -97,21 +98,50 @@ fn spec() -> Value {
         },
         "nodeGroups": list(reference("nodeGroup"), 0, "Node groups to plan."),
         "ignore": unique(list(reference("nodeGroupName"), 0, "Managed node groups to leave alone.")),
+        "phases": list(phase(), 1, "How this grows: every phase adds to the spec and to the phases before it."),
+        "currentPhase": described(phase_name(), "The phase to plan where none is named. Default: the spec without any phase."),
     });
     object("What is wanted.", properties, &[])
 }
 
-fn pool() -> Value {
-    let subnet = json!({
+fn phase() -> Value {
+    let further = object(
+        "Further subnets of a pool that is there.",
+        json!({ "subnets": list(pool_subnet(), 1, "Pod subnets by id.") }),
+        &["subnets"],
+    );
+    let properties = json!({
+        "name": described(phase_name(), "Name of the phase."),
+        "pools": {
+            "description": "New pools, and further subnets of pools that are there.",
+            "type": "object", "additionalProperties": { "anyOf": [reference("pool"), further] },
+        },
+        "nodeGroups": list(
+            reference("nodeGroup"), 0, "New node groups, and what changes for those that are there, such as `scaling`.",
+        ),
+    });
+    object("A phase.", properties, &["name"])
+}
+
+fn phase_name() -> Value {
+    json!({ "type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]*$", "maxLength": LONGEST_PHASE_NAME })
+}
+
+fn pool_subnet() -> Value {
+    let properties = json!({
         "id": reference("subnetId"),
         "name": described(reference("eniConfigName"), "Name of the ENIConfig, where the pool has no `names`."),
     });
+    object("A pod subnet.", properties, &["id"])
+}
+
+fn pool() -> Value {
     let properties = json!({
         "names": {
             "description": "How ENIConfigs are called: like the subnet's zone, or like its Name tag.",
             "enum": words(POOL_NAMES),
         },
-        "subnets": list(object("A pod subnet.", subnet, &["id"]), 1, "Pod subnets by id."),
+        "subnets": list(pool_subnet(), 1, "Pod subnets by id."),
         "subnetTags": {
             "description": "Pod subnets by tag: those that have all of these.",
             "type": "object", "minProperties": 1,

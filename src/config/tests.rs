@@ -6,6 +6,7 @@ use super::*;
 use crate::error::{Error, Position};
 
 mod mutated;
+mod phases;
 mod schema;
 
 /// The example of the manual, with real ids.

@@ -20,20 +20,20 @@ const MAX_NODES: usize = 200_000;
 const MAX_REPLAYED_EVENTS: usize = 10_000;
 
 /// One value of the file.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Node {
     pub(super) mark: Mark,
     pub(super) value: Value,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Value {
     Scalar(Scalar),
     List(Vec<Node>),
     Mapping(Vec<Entry>),
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Scalar {
     /// As typed for numbers, booleans and nothing; unquoted and unescaped for texts.
     pub(super) text: String,
@@ -50,7 +50,7 @@ pub(super) enum ScalarKind {
 }
 
 /// A key and its value.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub(super) key: Node,
     pub(super) value: Node,

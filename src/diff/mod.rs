@@ -9,6 +9,7 @@ mod new_nodes;
 mod node_groups;
 mod nodes;
 mod prune;
+mod rollback;
 
 mod outcome;
 mod stale;
@@ -25,9 +26,10 @@ use crate::inventory::Inventory;
 use crate::plan::Plan;
 use crate::render::{CreateLaunchTemplate, CreateLaunchTemplateVersion, Rendered};
 
-pub use before::{AddOnBefore, EniConfigBefore, LaunchTemplateBefore, NodeGroupBefore};
+pub use before::{AddOnBefore, EniConfigBefore, LaunchTemplateBefore, Moved, NodeGroupBefore};
 pub use new_nodes::not_as_expected;
 pub use outcome::{Applied, Done, Event, Failed};
+pub use rollback::rollback;
 pub use stale::stale;
 
 /// The schema version of a saved [`Diff`].

@@ -50,6 +50,8 @@ pub fn config_from_tags(inventory: &Inventory) -> (Config, Vec<Problem>) {
             .map(|group| group.name.clone())
             .collect(),
         node_groups,
+        phases: Vec::new(),
+        current_phase: None,
     };
     (config, problems)
 }

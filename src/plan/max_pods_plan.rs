@@ -8,6 +8,9 @@ use crate::finding::Subject;
 use crate::inventory::{CniSettings, GapSource, Inventory};
 use crate::max_pods::node_arithmetic;
 
+/// What the line holds that says max pods, in our scripts and in Bottlerocket's settings.
+const MAX_PODS: [&str; 2] = ["max_pods=", "max-pods = "];
+
 #[cfg(test)]
 mod tests;
 
@@ -82,6 +85,9 @@ fn automatic(
             .to_owned()
     } else if let Some((node, reported)) = first_node_above(inventory, group, formula) {
         format!("node {node} reports {reported} pods, more than the formula allows")
+    } else if group.ours_in_use_has(inventory, &MAX_PODS) {
+        // Its nodes report what it sets; without it they would report too many again.
+        "the launch-template version in use sets it, and so it stays".to_owned()
     } else {
         let why = match group.instance_types.len() {
             0 | 1 => "EKS computes it for the group from the CNI's settings",

@@ -4,9 +4,11 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::generate::Written;
+use super::phases::PhaseCapacity;
 use crate::advise::Advice;
 use crate::capacity::Capacity;
-use crate::diff::Diff;
+use crate::capacity::moves::Move;
+use crate::diff::{Applied, Diff};
 use crate::error::Error;
 use crate::finding::Finding;
 use crate::inventory::Inventory;
@@ -31,8 +33,8 @@ pub fn pretty(what: &str, value: &impl Serialize) -> Result<String, Error> {
 ///
 /// # Errors
 /// As [`pretty`].
-pub fn plan(plan: &Plan, findings: &[Finding]) -> Result<String, Error> {
-    pretty("the plan", &json!({ "schema_version": SCHEMA_VERSION, "plan": plan, "findings": findings }))
+pub fn plan(plan: &Plan, moved: Option<&Move>, findings: &[Finding]) -> Result<String, Error> {
+    pretty("the plan", &json!({ "schema_version": SCHEMA_VERSION, "plan": plan, "move": moved, "findings": findings }))
 }
 
 /// `eniplan capacity -o json`.
@@ -44,6 +46,14 @@ pub fn capacity(cluster: &str, capacity: &Capacity, findings: &[Finding]) -> Res
         "the capacity",
         &json!({ "schema_version": SCHEMA_VERSION, "cluster": cluster, "capacity": capacity, "findings": findings }),
     )
+}
+
+/// `eniplan capacity --phases -o json`.
+///
+/// # Errors
+/// As [`pretty`].
+pub fn phases(cluster: &str, phases: &[PhaseCapacity]) -> Result<String, Error> {
+    pretty("the phases", &json!({ "schema_version": SCHEMA_VERSION, "cluster": cluster, "phases": phases }))
 }
 
 /// `eniplan advise -o json`.
@@ -94,4 +104,16 @@ pub fn diff(diff: &Diff, inventory: &Inventory, findings: &[Finding]) -> Result<
         fields.insert("findings".into(), json!(findings));
     }
     pretty("the diff", &document)
+}
+
+/// `eniplan apply -o json`.
+///
+/// # Errors
+/// As [`pretty`].
+pub fn applied(diff: &Diff, inventory: &Inventory, applied: &Applied) -> Result<String, Error> {
+    let mut document = super::apply::json(diff, inventory, applied);
+    if let Some(fields) = document.as_object_mut() {
+        fields.insert("schema_version".into(), json!(SCHEMA_VERSION));
+    }
+    pretty("the result", &document)
 }

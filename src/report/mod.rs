@@ -3,6 +3,7 @@
 //! Text carries its colours as escape sequences; whoever prints it removes them where they are not wanted.
 
 pub mod advise;
+pub mod apply;
 mod bars;
 pub mod capacity;
 pub mod diff;
@@ -13,7 +14,12 @@ pub mod generate;
 pub mod init;
 pub mod inventory;
 pub mod json;
+pub mod moves;
+pub mod phases;
 pub mod plan;
+pub mod policy;
 pub mod progress;
 mod style;
 mod table;
+
+pub use style::printable;

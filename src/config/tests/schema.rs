@@ -111,6 +111,7 @@ fn schema_and_parser_know_the_same_keys() {
     assert_eq!(keys("/properties/spec"), parse::SPEC_KEYS);
     assert_eq!(keys("/properties/spec/properties/label"), label::LABEL_KEYS);
     assert_eq!(keys("/properties/spec/properties/cni"), parse::CNI_KEYS);
+    assert_eq!(keys("/properties/spec/properties/phases/items"), crate::config::phases::PHASE_KEYS);
     assert_eq!(keys("/$defs/pool"), pools::POOL_KEYS);
     assert_eq!(keys("/$defs/pool/properties/subnets/items"), pools::POOL_SUBNET_KEYS);
     assert_eq!(keys("/$defs/nodeGroup"), group);

@@ -93,6 +93,8 @@ pub fn propose(inventory: &Inventory) -> Proposal {
         pools: pools.by_name.iter().map(|(name, pool)| (name.clone(), pool.to_config(name, inventory))).collect(),
         node_groups: Vec::new(),
         ignore: Vec::new(),
+        phases: Vec::new(),
+        current_phase: None,
     };
     if config.pools.is_empty() {
         config.pools.insert(DEFAULT_POOL.into(), pool_to_be_made(inventory));

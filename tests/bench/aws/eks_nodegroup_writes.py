@@ -210,7 +210,8 @@ def _update_version(call):
         done["version"] = parameters.get("version", group["version"])
         # EKS API reference, UpdateNodegroupVersion, releaseVersion: by default the latest available one is used.
         done["release"] = parameters.get("releaseVersion") or _latest_release(call, done["version"])
-        if not done["release"].startswith(f"{done['version']}."):
+        # Releases of Bottlerocket and Windows count by their own versions, EKS User Guide, "Bottlerocket" and "Windows AMI versions".
+        if group["amiType"].startswith("AL") and not done["release"].startswith(f"{done['version']}."):
             # Reported in hashicorp/terraform-provider-aws#14492.
             allowed = _latest_release(call, done["version"])
             raise AwsError(
