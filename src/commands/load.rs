@@ -5,7 +5,7 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use crate::cli::{ChangeArgs, SourceArgs};
+use crate::cli::SourceArgs;
 use crate::config::Config;
 use crate::error::Error;
 use crate::finding::Problem;
@@ -28,12 +28,8 @@ pub(super) fn load(source: &SourceArgs) -> Result<Loaded, Error> {
     load_with(source, false)
 }
 
-/// Loads what the flags name, with all versions of launch templates where old ones are to be deleted.
-pub(super) fn load_for_changes(source: &SourceArgs, change: &ChangeArgs) -> Result<Loaded, Error> {
-    load_with(source, change.prune_versions.is_some())
-}
-
-fn load_with(source: &SourceArgs, all_versions: bool) -> Result<Loaded, Error> {
+/// Loads what the flags name, with all versions of launch templates where older ones matter.
+pub(super) fn load_with(source: &SourceArgs, all_versions: bool) -> Result<Loaded, Error> {
     let config = config(source.config.as_deref())?;
     let inventory = inventory(source, config.as_ref(), all_versions)?;
     let wanted = source.cluster.as_deref().or(config.as_ref().map(|config| config.cluster.as_str()));
