@@ -65,6 +65,9 @@ Examples:
   # All phases of spec.phases, each with what makes the next one necessary
   eniplan capacity --inventory inventory.json --config eniplan.yaml --phases
 
+  # The same as a page with pictures
+  eniplan capacity --inventory inventory.json --config eniplan.yaml --phases --html capacity.html
+
 All figures are for full nodes: as many pods as kubelet takes. Exit code 4: a pod subnet cannot hold its groups at their
 largest sizes.";
 
@@ -251,6 +254,10 @@ pub struct PlanArgs {
     #[allow(missing_docs)]
     pub source: SourceArgs,
 
+    /// Write the plan with pictures as one page for a browser, too
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub html: Option<PathBuf>,
+
     /// Format of the result
     #[arg(short, long, value_name = "FORMAT", default_value = "human")]
     pub output: Format,
@@ -290,6 +297,10 @@ pub struct CapacityArgs {
     /// Say what a further pod subnet of this size would hold, such as /20
     #[arg(long, value_name = "/LENGTH", value_parser = subnet_length)]
     pub add: Option<u8>,
+
+    /// Write the figures with pictures as one page for a browser, too
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub html: Option<PathBuf>,
 
     /// Show the spec without phases, then every phase
     #[arg(long, conflicts_with = "phase")]

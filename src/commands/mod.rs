@@ -4,6 +4,7 @@ mod advise;
 mod capacity;
 mod explain;
 mod generate;
+mod html_file;
 mod init;
 mod load;
 mod man;
