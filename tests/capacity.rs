@@ -9,6 +9,8 @@
 mod advise;
 #[path = "capacity/command.rs"]
 mod command;
+#[path = "capacity/html.rs"]
+mod html;
 #[path = "capacity/ipamd.rs"]
 mod ipamd;
 #[path = "capacity/phases.rs"]

@@ -72,6 +72,9 @@ Examples:
   # All phases of spec.phases, each with what makes the next one necessary
   eniplan capacity --inventory inventory.json --config eniplan.yaml --phases
 
+  # The same as a page with pictures
+  eniplan capacity --inventory inventory.json --config eniplan.yaml --phases --html capacity.html
+
 All figures are for full nodes: as many pods as kubelet takes. Exit code 4: a pod subnet cannot hold its groups at their
 largest sizes.";
 

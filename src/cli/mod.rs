@@ -218,6 +218,10 @@ pub struct PlanArgs {
     #[allow(missing_docs)]
     pub source: SourceArgs,
 
+    /// Write the plan with pictures as one page for a browser, too
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub html: Option<PathBuf>,
+
     /// Format of the result
     #[arg(short, long, value_name = "FORMAT", default_value = "human")]
     pub output: Format,

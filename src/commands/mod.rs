@@ -6,6 +6,7 @@ mod capacity;
 mod diff;
 mod explain;
 mod generate;
+mod html_file;
 mod iam_policy;
 mod init;
 mod inventory;

@@ -11,6 +11,7 @@ pub mod error;
 pub mod explain;
 pub mod findings;
 pub mod generate;
+pub mod html;
 pub mod init;
 pub mod inventory;
 pub mod json;
