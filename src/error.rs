@@ -3,10 +3,12 @@
 //! `Display` of an [`Error`] never repeats its source; whoever prints it walks the chain once.
 
 pub mod access;
+pub mod change;
 
 use std::path::PathBuf;
 
 pub use access::AccessError;
+pub use change::ChangeError;
 
 /// A place in a text file, counted from one as editors count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -163,6 +165,18 @@ pub enum Error {
     /// AWS or Kubernetes could not be asked at all.
     #[error(transparent)]
     Access(#[from] AccessError),
+    /// A change was not made, or not finished.
+    #[error(transparent)]
+    Change(#[from] ChangeError),
+    /// A saved diff is not one.
+    #[error("{} is not a diff", path.display())]
+    NotADiff {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        #[source]
+        source: serde_json::Error,
+    },
     /// A part of user data has a header that strict MIME does not allow.
     #[error("cannot write part {number} of the user data: {reason}")]
     UserDataPart {
@@ -186,7 +200,7 @@ impl Error {
     /// How the process ends when this is what stopped it.
     pub fn exit_status(&self) -> ExitStatus {
         match self {
-            Self::Access(AccessError::Interrupted) => ExitStatus::Interrupted,
+            Self::Access(AccessError::Interrupted) | Self::Change(ChangeError::Interrupted) => ExitStatus::Interrupted,
             _ => ExitStatus::CouldNot,
         }
     }
@@ -216,6 +230,8 @@ impl Error {
                 "pass --inventory FILE, or install a build with the feature `live`".into()
             }
             Self::Access(access) => access.help(),
+            Self::Change(change) => change.help(),
+            Self::NotADiff { .. } => "make it with `eniplan diff --out FILE`".into(),
             Self::NoSource => "pass --inventory FILE to work from a file, or --cluster NAME to read a cluster".into(),
             Self::NoSuchNodeGroup { known, .. } if known.is_empty() => {
                 "the plan has no node groups; name them under spec.nodeGroups of eniplan.yaml".into()

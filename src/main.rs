@@ -32,12 +32,12 @@ fn main() -> ExitCode {
 
 fn could_not(error: &Error) -> ExitStatus {
     print_error(&report::error::text(error));
-    ExitStatus::CouldNot
+    error.exit_status()
 }
 
 /// Nobody is left to be told when standard error cannot be written.
 fn print_error(text: &str) {
-    let _ = AutoStream::auto(std::io::stderr().lock()).write_all(text.as_bytes());
+    let _ = AutoStream::auto(std::io::stderr().lock()).write_all(report::printable(text).as_bytes());
 }
 
 /// A reader that has seen enough, such as `head`, is no error.
@@ -45,7 +45,7 @@ fn print_data(data: &Data) -> Result<(), Error> {
     let written = match data {
         Data::Text(text) => {
             let mut stdout = AutoStream::auto(std::io::stdout().lock());
-            stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
+            stdout.write_all(report::printable(text).as_bytes()).and_then(|()| stdout.flush())
         }
         Data::Bytes(bytes) => {
             let mut stdout = std::io::stdout().lock();

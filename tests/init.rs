@@ -64,6 +64,32 @@ fn the_proposal_plans_wherever_the_fixtures_own_file_does() {
     assert!(planned >= 18, "only {planned} fixtures plan");
 }
 
+/// Variations of fixtures that must not stop anybody do not stop the proposal either.
+#[test]
+fn the_proposal_plans_for_every_healthy_variation() {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let mut planned = 0;
+    for entry in std::fs::read_dir(root.join("tests/broken/inventory")).unwrap() {
+        let case = entry.unwrap().path();
+        let name = case.file_name().unwrap().to_str().unwrap();
+        if !name.starts_with("healthy-") {
+            continue;
+        }
+        let base = std::fs::read_to_string(case.join("base")).unwrap_or_else(|_| "quickstart".into());
+        let patch: json_patch::Patch =
+            serde_json::from_slice(&std::fs::read(case.join("patch.json")).unwrap()).unwrap();
+        let path = fixture(base.trim()).join("inventory.json");
+        let mut inventory: serde_json::Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+        json_patch::patch(&mut inventory, &patch).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("inventory.json"), inventory.to_string()).unwrap();
+        let output = eniplan(folder.path(), &INIT);
+        assert_eq!(output.status.code(), Some(0), "{name}: {}", text(&output.stderr));
+        planned += 1;
+    }
+    assert!(planned > 20, "only {planned} variations");
+}
+
 #[test]
 fn a_file_is_for_its_owner_alone_and_never_overwritten() {
     let folder = workspace(&fixture("quickstart"));

@@ -1,6 +1,13 @@
 //! `eniplan lint`: each rule finds its fault, and a twin of the file with that fault repaired loses that finding only.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods, missing_docs)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::use_debug,
+    clippy::disallowed_methods,
+    missing_docs
+)]
 
 use std::collections::BTreeSet;
 use std::io::Write as _;

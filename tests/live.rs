@@ -1,10 +1,20 @@
 //! Reading clusters over real HTTP, from the stand-ins of `tests/bench`.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+#[path = "live/apply.rs"]
+mod apply;
+#[path = "live/apply_faults.rs"]
+mod apply_faults;
+#[path = "live/apply_plain.rs"]
+mod apply_plain;
+#[path = "live/apply_walk.rs"]
+mod apply_walk;
 #[path = "live/bench.rs"]
 mod bench;
 #[path = "live/calls.rs"]
 mod calls;
+#[path = "live/commands.rs"]
+mod commands;
 #[path = "live/errors.rs"]
 mod errors;
 #[path = "live/faults.rs"]

@@ -290,9 +290,27 @@ impl<'ast> Visit<'ast> for Strings {
 
 impl Strings {
     fn note(&mut self, argument: Option<&syn::Expr>) {
-        if let Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. })) = argument {
-            self.rule_ids.insert(text.value());
+        match argument {
+            Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. })) => {
+                self.rule_ids.insert(text.value());
+            }
+            Some(syn::Expr::If(choice)) => {
+                let otherwise = choice.else_branch.as_ref().map(|(_, branch)| &**branch);
+                for block in [Some(&choice.then_branch), otherwise.and_then(block_of)].into_iter().flatten() {
+                    if let [syn::Stmt::Expr(value, None)] = block.stmts.as_slice() {
+                        self.note(Some(value));
+                    }
+                }
+            }
+            _ => {}
         }
+    }
+}
+
+fn block_of(branch: &syn::Expr) -> Option<&syn::Block> {
+    match branch {
+        syn::Expr::Block(block) => Some(&block.block),
+        _ => None,
     }
 }
 

@@ -1,5 +1,16 @@
 //! User data of every form that is met in the field: read, merged, merged again, and ours taken out again.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::use_debug,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    missing_docs
+)]
+
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
@@ -38,7 +49,6 @@ main
 "#;
 const SETTINGS: &str = "# eniplan.dev/part: bottlerocket\nsettings.kubernetes.node-labels.\"k8s.amazonaws.com/eniConfig\" = \"pod-1a\"\nsettings.kubernetes.max-pods = 20\n";
 
-#[expect(clippy::disallowed_methods, reason = "fixtures are files")]
 fn existing(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/user_data/existing").join(name);
     std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -154,6 +164,8 @@ fn al2023_where_eks_merges() {
         "bootstrap-and-node-config.mime",
         "multipart-without-parts.mime",
         "much-is-odd.mime",
+        "single-part.mime",
+        "script-of-malformed-type.mime",
         "toml-tables.toml",
     ] {
         insta::assert_snapshot!(format!("al2023 {name}"), outcome(name, &existing(name), &target));
@@ -276,7 +288,6 @@ fn two_foreign_calls_or_a_call_that_cannot_move_are_refused() {
 }
 
 /// What `bootstrap.sh` is called with, by running the script against a stand-in.
-#[expect(clippy::disallowed_methods, reason = "the script is run")]
 fn arguments(script: &[u8]) -> Vec<String> {
     let script = String::from_utf8(script.to_vec()).unwrap().replace("\"$folder/bootstrap.sh\"", "stand_in");
     let script = format!("stand_in() {{ printf '%s\\0' \"$@\"; }}\n{script}");
@@ -330,7 +341,6 @@ fn our_part_is_replaced_where_it_stands() {
 
 fn fixtures() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/user_data/existing");
-    #[expect(clippy::disallowed_methods, reason = "fixtures are files")]
     let entries = std::fs::read_dir(folder).unwrap();
     let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
@@ -353,7 +363,6 @@ fn seen_by_others(documents: &[&[u8]]) -> Vec<(Seen, Seen)> {
     let folder = tempfile::tempdir().unwrap();
     let files: Vec<_> = (0..documents.len()).map(|number| folder.path().join(number.to_string())).collect();
     for (file, document) in files.iter().zip(documents) {
-        #[expect(clippy::disallowed_methods, reason = "another program reads it")]
         std::fs::write(file, document).unwrap();
     }
     let readers = tools::source("tests/user_data/readers.py");

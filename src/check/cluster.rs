@@ -117,6 +117,34 @@ pub(super) fn region_differs(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
+/// Names of AWS's that go into paths and into commands that people copy. An inventory is a file, and anybody can write one.
+pub(super) fn name_malformed(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    let inventory = facts.inventory;
+    let clusters = [("cluster", &inventory.cluster.name), ("Region", &inventory.region)];
+    let groups = inventory.node_groups.iter().map(|group| ("node group", &group.name));
+    let templates = inventory.launch_templates.iter().map(|template| ("launch template", &template.launch_template_id));
+    let subnets = inventory.subnets.iter().map(|subnet| ("subnet", &subnet.subnet_id));
+    for (what, name) in clusters.into_iter().chain(groups).chain(templates).chain(subnets) {
+        if !is_aws_name(name) {
+            problems.push(Problem::new(
+                "name-malformed",
+                subject(facts),
+                format!(
+                    "{} cannot be the name or id of a {what}: AWS gives letters, digits, `-` and `_`",
+                    name.escape_debug()
+                ),
+                "do not use this inventory; read one from the cluster yourself",
+            ));
+        }
+    }
+}
+
+/// Source: EKS API reference, `CreateCluster.name`, `CreateNodegroup.nodegroupName`; EC2 user guide, "Resource IDs".
+fn is_aws_name(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+}
+
 pub(super) fn read_failed(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
     for gap in &facts.inventory.gaps {
         // Routes feed warnings only, and are stated by `routes-unread`.

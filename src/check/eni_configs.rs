@@ -96,15 +96,16 @@ pub(super) fn cluster_security_group_missing(facts: &Facts<'_>, problems: &mut V
         .filter(|(_, port)| !known.iter().any(|group| admits(group, cluster_group, *port)))
         .map(|(what, _)| what)
         .collect();
-        if closed.is_empty() && known.len() == groups.len() {
-            continue;
-        }
+        let names = groups.join(", ");
         let message = if known.len() < groups.len() {
-            format!("its groups {} do not include the cluster security group {cluster_group}", groups.join(", "))
+            format!("its groups {names} do not include the cluster security group {cluster_group}")
+        } else if closed.is_empty() {
+            format!(
+                "its groups {names} do not include the cluster security group {cluster_group}; their rules admit DNS and probes, but webhooks depend on their ports"
+            )
         } else {
             format!(
-                "its groups {} do not include the cluster security group {cluster_group}, and no rule admits from it: {}",
-                groups.join(", "),
+                "its groups {names} do not include the cluster security group {cluster_group}, and no rule admits from it: {}",
                 closed.join(", ")
             )
         };
@@ -114,6 +115,28 @@ pub(super) fn cluster_security_group_missing(facts: &Facts<'_>, problems: &mut V
             message,
             format!("add {cluster_group}, or rules that admit it for DNS (53 TCP and UDP), webhooks and probes; eniplan adds no group by itself"),
         ));
+    }
+}
+
+/// Rules of all groups of an interface add up; where one group is not known, nothing can be said.
+pub(super) fn security_groups_let_no_dns_out(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    for eni_config in facts.plan.eni_configs.iter().filter(|eni_config| !eni_config.security_groups.is_empty()) {
+        let known: Option<Vec<&SecurityGroup>> =
+            eni_config.security_groups.iter().map(|id| facts.inventory.security_group(id)).collect();
+        let Some(known) = known else { continue };
+        let lets_out =
+            |group: &&SecurityGroup| group.ip_permissions_egress.iter().any(|rule| passes(rule, Port::Udp(53)));
+        if !known.iter().any(lets_out) {
+            problems.push(Problem::new(
+                "security-groups-let-no-dns-out",
+                subject(eni_config),
+                format!(
+                    "no rule of its groups {} lets UDP port 53 out, so that its pods resolve no name",
+                    eni_config.security_groups.join(", ")
+                ),
+                "add an egress rule for DNS (53 TCP and UDP) to the addresses of the CoreDNS pods, or to everywhere",
+            ));
+        }
     }
 }
 
@@ -130,14 +153,19 @@ fn admits(group: &SecurityGroup, from: &str, port: Port) -> bool {
             || !rule.ip_ranges.is_empty()
             || !rule.prefix_list_ids.is_empty()
     };
-    let covers = |rule: &SecurityGroupRule, number: i64| {
+    group.ip_permissions.iter().filter(|rule| reaches(rule)).any(|rule| passes(rule, port))
+}
+
+/// Whether a rule is for this protocol and port, whoever is at the other end.
+fn passes(rule: &SecurityGroupRule, port: Port) -> bool {
+    let covers = |number: i64| {
         rule.from_port.is_none_or(|first| first <= number) && rule.to_port.is_none_or(|last| number <= last)
     };
-    group.ip_permissions.iter().filter(|rule| reaches(rule)).any(|rule| match (port, rule.ip_protocol.as_str()) {
+    match (port, rule.ip_protocol.as_str()) {
         (_, "-1") | (Port::AnyTcp, "tcp" | "6") => true,
-        (Port::Tcp(number), "tcp" | "6") | (Port::Udp(number), "udp" | "17") => covers(rule, number),
+        (Port::Tcp(number), "tcp" | "6") | (Port::Udp(number), "udp" | "17") => covers(number),
         _ => false,
-    })
+    }
 }
 
 pub(super) fn eniconfig_named_default(facts: &Facts<'_>, problems: &mut Vec<Problem>) {

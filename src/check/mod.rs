@@ -15,6 +15,8 @@ mod page;
 mod pod_subnets;
 mod row;
 mod table;
+#[cfg(test)]
+mod tests;
 mod user_data;
 
 use crate::capacity::Capacity;

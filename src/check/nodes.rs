@@ -7,6 +7,7 @@ use super::cni::settings_after;
 use crate::config::LabelDesign;
 use crate::finding::{Problem, Subject};
 use crate::inventory::{Inventory, Node};
+use crate::max_pods::node_arithmetic;
 use crate::plan::NodeGroupPlan;
 use crate::resolve::{EXTERNAL_ENI_CONFIG_LABEL, Resolution, Rule, resolve};
 
@@ -36,31 +37,6 @@ fn lost<'a>(facts: &Facts<'a>) -> Vec<(&'a Node, Resolution)> {
     facts.inventory.nodes.iter().filter_map(lost).collect()
 }
 
-/// Karpenter computes max pods and picks types itself, and must be told about the interface that carries no pods.
-/// Source: Karpenter, "Settings", `RESERVED_ENIS`.
-pub(super) fn karpenter_reserves_no_interface(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
-    let node_pools: BTreeSet<&str> = facts
-        .inventory
-        .nodes
-        .iter()
-        .filter(|node| node.runs_aws_node())
-        .filter_map(|node| node.labels.get("karpenter.sh/nodepool"))
-        .map(String::as_str)
-        .collect();
-    if !node_pools.is_empty() {
-        problems.push(Problem::new(
-            "karpenter-reserves-no-interface",
-            Subject::Cluster(facts.inventory.cluster.name.clone()),
-            format!(
-                "Karpenter launches nodes here ({}); eniplan checks them and edits none of their launch templates, and nothing \
-                 read here says whether Karpenter knows that their primary interface carries no pods",
-                node_pools.into_iter().collect::<Vec<_>>().join(", ")
-            ),
-            "set RESERVED_ENIS=1 on Karpenter (chart value `settings.reservedENIs`)",
-        ));
-    }
-}
-
 /// Nodes of planned groups are replaced by the plan; but a switch reaches them before that.
 fn is_replaced_in_time(facts: &Facts<'_>, node: &Node) -> bool {
     !facts.plan.cni.switch && planned_group(facts, node).is_some_and(|group| group.label_key.is_some())
@@ -82,6 +58,31 @@ pub(super) fn node_names_missing_eniconfig(facts: &Facts<'_>, problems: &mut Vec
             subject(node),
             format!("its {place} names ENIConfig `{}`, which is neither in the cluster nor in the plan: its next interface fails", resolution.eni_config),
             "correct the value on the node, or add the pod subnet of that name to a pool",
+        ));
+    }
+}
+
+/// Karpenter computes max pods and picks types itself, and must be told about the interface that carries no pods.
+/// Source: Karpenter, "Settings", `RESERVED_ENIS`.
+pub(super) fn karpenter_reserves_no_interface(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    let node_pools: BTreeSet<&str> = facts
+        .inventory
+        .nodes
+        .iter()
+        .filter(|node| node.runs_aws_node())
+        .filter_map(|node| node.labels.get("karpenter.sh/nodepool"))
+        .map(String::as_str)
+        .collect();
+    if !node_pools.is_empty() {
+        problems.push(Problem::new(
+            "karpenter-reserves-no-interface",
+            Subject::Cluster(facts.inventory.cluster.name.clone()),
+            format!(
+                "Karpenter launches nodes here ({}); eniplan checks them and edits none of their launch templates, and nothing \
+                 read here says whether Karpenter knows that their primary interface carries no pods",
+                node_pools.into_iter().collect::<Vec<_>>().join(", ")
+            ),
+            "set RESERVED_ENIS=1 on Karpenter (chart value `settings.reservedENIs`)",
         ));
     }
 }
@@ -201,6 +202,30 @@ pub(super) fn annotation_beats_label(facts: &Facts<'_>, problems: &mut Vec<Probl
             ),
         ));
     }
+}
+
+/// `RESERVED_ENIS` is a setting of the controller, which the inventory does not hold; what its nodes report tells.
+pub(super) fn karpenter_counts_all_interfaces(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
+    let settings = settings_after(facts);
+    let mut nodes = facts.inventory.nodes.iter().filter(|node| node.labels.contains_key("karpenter.sh/nodepool"));
+    let above = |node: &&Node| {
+        let of_type = node.instance_type().and_then(|name| facts.inventory.instance_type(name));
+        let formula = of_type.and_then(|of_type| node_arithmetic(of_type, &settings)).map(|numbers| numbers.max_pods);
+        node.runs_aws_node() && node.max_pods.zip(formula).is_some_and(|(reported, formula)| reported > formula)
+    };
+    let Some(node) = nodes.find(above) else { return };
+    problems.push(Problem::new(
+        "karpenter-counts-all-interfaces",
+        subject(node),
+        format!(
+            "Karpenter gave it {} pods, more than it has addresses for under custom networking",
+            node.max_pods.unwrap_or_default()
+        ),
+        format!(
+            "set RESERVED_ENIS={} for Karpenter's controller; `eniplan generate --for karpenter` writes the value for its chart",
+            1 + u32::from(settings.pod_eni())
+        ),
+    ));
 }
 
 pub(super) fn node_with_two_labels(facts: &Facts<'_>, problems: &mut Vec<Problem>) {

@@ -12,7 +12,7 @@ use crate::render::Rendered;
 use crate::report;
 
 pub(super) fn run(args: &AdviseArgs, cli: &Cli) -> Result<Outcome, Error> {
-    let loaded = load::load(&args.source)?;
+    let loaded = load::load(&args.source, cli)?;
     let planned = plan(&loaded.inventory, &loaded.config);
     let wanted = args.mechanism.map(|mechanism| match mechanism {
         MechanismArg::SubnetDiscovery => Mechanism::SubnetDiscovery,

@@ -25,7 +25,7 @@ struct Answer {
 }
 
 pub(super) fn run(args: &CapacityArgs, cli: &Cli) -> Result<Outcome, Error> {
-    let loaded = load::load(&args.source)?;
+    let loaded = load::load(&args.source, cli)?;
     let question = question(args, &loaded)?;
     let only = args.source.node_group.as_deref();
     if args.phases {

@@ -11,7 +11,7 @@ use crate::plan::{NodeGroupPlan, Plan};
 use crate::report;
 
 pub(super) fn run(args: &ExplainArgs, cli: &Cli) -> Result<Outcome, Error> {
-    let loaded = load::load(&args.source)?;
+    let loaded = load::load(&args.source, cli)?;
     let Decided { plan, findings, .. } = decide(&loaded.inventory, &loaded.config, loaded.problems, None)?;
     let explained = explained(args, &loaded.inventory, &plan)?;
     let explanation = explain(&loaded.inventory, &plan, explained);

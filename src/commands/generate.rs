@@ -2,14 +2,15 @@
 
 use super::plan::{Decided, decide};
 use super::{Data, Outcome, load, out_dir};
-use crate::cli::{Cli, Format, GenerateArgs, Printed};
+use crate::cli::{Cli, ForOther, Format, GenerateArgs, Printed};
 use crate::error::{Error, ExitStatus};
 use crate::finding::has_errors;
-use crate::render::{Rendered, RenderedNodeGroup};
+use crate::plan::karpenter::karpenter;
+use crate::render::{self, Rendered, RenderedNodeGroup};
 use crate::report;
 
 pub(super) fn run(args: &GenerateArgs, cli: &Cli) -> Result<Outcome, Error> {
-    let loaded = load::load(&args.source)?;
+    let loaded = load::load(&args.source, cli)?;
     let node_group = args.source.node_group.as_deref();
     let Decided { plan, rendered, findings, .. } =
         decide(&loaded.inventory, &loaded.config, loaded.problems, node_group)?;
@@ -26,7 +27,15 @@ pub(super) fn run(args: &GenerateArgs, cli: &Cli) -> Result<Outcome, Error> {
         let stdout = Data::Bytes(printed(what, &rendered, node_group)?);
         return Ok(Outcome { stdout, stderr, status: ExitStatus::Done });
     }
-    let written = out_dir::write(&args.out_dir, &plan, rendered.files()?)?;
+    let mut files = rendered.files()?;
+    match args.for_other {
+        None => {}
+        Some(ForOther::Karpenter) => {
+            let karpenter = karpenter(&loaded.inventory, &plan, node_group);
+            files.extend(render::karpenter::files(&plan, &karpenter)?);
+        }
+    }
+    let written = out_dir::write(&args.out_dir, &plan, files)?;
     let stdout = match args.output {
         Format::Json => Data::Bytes(report::json::generated(&written, &findings)?.into()),
         Format::Human => Data::Text(report::generate::text(&written, &plan, cli.quiet)),

@@ -20,12 +20,16 @@ use crate::report::init::Proposed;
 const STANDARD_OUTPUT: &str = "-";
 
 pub(super) fn run(args: &InitArgs, cli: &Cli) -> Result<Outcome, Error> {
-    let inventory = load::load_inventory(&args.source())?;
+    let file = (args.output_file != Path::new(STANDARD_OUTPUT)).then_some(args.output_file.as_path());
+    // Said before the cluster is read, which takes a while.
+    if let Some(file) = file.filter(|file| file.exists()) {
+        return Err(already_there(file));
+    }
+    let inventory = load::load_inventory(&args.source(), None, cli)?;
     let proposal = propose(&inventory);
     let text = proposed_config(&proposal)?;
     let Decided { findings, .. } = decide(&inventory, &proposal.config, Vec::new(), None)?;
     let commands = proposal.new_subnets.as_ref().map(new_subnet_commands).transpose()?;
-    let file = (args.output_file != Path::new(STANDARD_OUTPUT)).then_some(args.output_file.as_path());
     if let Some(file) = file {
         write_new(file, text.as_bytes())?;
     }
@@ -46,15 +50,19 @@ pub(super) fn run(args: &InitArgs, cli: &Cli) -> Result<Outcome, Error> {
     Ok(Outcome { stdout, stderr: report::init::notes(&proposed, cli.quiet), status })
 }
 
+fn already_there(path: &Path) -> Error {
+    Error::AlreadyExists {
+        path: path.into(),
+        help: "edit it, move it away, or name another file with --output-file".into(),
+    }
+}
+
 /// A file that was not there, for its owner alone.
 fn write_new(path: &Path, text: &[u8]) -> Result<(), Error> {
     let opened = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     let mut file = match opened {
         Err(source) if source.kind() == std::io::ErrorKind::AlreadyExists => {
-            return Err(Error::AlreadyExists {
-                path: path.into(),
-                help: "edit it, move it away, or name another file with --output-file".into(),
-            });
+            return Err(already_there(path));
         }
         opened => opened.map_err(write_error(path))?,
     };

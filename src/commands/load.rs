@@ -5,7 +5,7 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use crate::cli::SourceArgs;
+use crate::cli::{ChangeArgs, Cli, SourceArgs};
 use crate::config::{AtPhase, Config};
 use crate::error::Error;
 use crate::finding::Problem;
@@ -27,13 +27,18 @@ pub(super) struct Loaded {
 }
 
 /// Loads what the flags name.
-pub(super) fn load(source: &SourceArgs) -> Result<Loaded, Error> {
+pub(super) fn load(source: &SourceArgs, cli: &Cli) -> Result<Loaded, Error> {
+    load_with(source, false, cli)
+}
+
+/// Loads what the flags name, with all versions of launch templates where old ones are to be deleted.
+pub(super) fn load_for_changes(source: &SourceArgs, change: &ChangeArgs, cli: &Cli) -> Result<Loaded, Error> {
+    load_with(source, change.prune_versions.is_some(), cli)
+}
+
+fn load_with(source: &SourceArgs, all_versions: bool, cli: &Cli) -> Result<Loaded, Error> {
     let config = config(source.config.as_deref())?;
-    let inventory = inventory(source, config.as_ref())?;
-    let wanted = source.cluster.as_deref().or(config.as_ref().map(|config| config.cluster.as_str()));
-    if let Some(wanted) = wanted.filter(|wanted| *wanted != inventory.cluster.name) {
-        return Err(wrong_cluster(source, wanted, inventory));
-    }
+    let inventory = inventory(source, config.as_ref(), all_versions, cli)?;
     let (config, problems) = match config {
         Some(config) => (config, Vec::new()),
         None => config_from_tags(&inventory),
@@ -50,24 +55,29 @@ pub(super) fn load(source: &SourceArgs) -> Result<Loaded, Error> {
     }
 }
 
-/// Loads the inventory alone.
-pub(super) fn load_inventory(source: &SourceArgs) -> Result<Inventory, Error> {
-    let inventory = inventory(source, None)?;
-    match source.cluster.as_deref().filter(|wanted| *wanted != inventory.cluster.name) {
+/// Loads the inventory alone; from the cluster also what the wishes name, where there are any.
+pub(super) fn load_inventory(source: &SourceArgs, config: Option<&Config>, cli: &Cli) -> Result<Inventory, Error> {
+    inventory(source, config, false, cli)
+}
+
+fn inventory(source: &SourceArgs, config: Option<&Config>, all_versions: bool, cli: &Cli) -> Result<Inventory, Error> {
+    let wanted = source.cluster.as_deref().or(config.map(|config| config.cluster.as_str()));
+    let Some(path) = &source.inventory else {
+        return read_cluster(wanted.ok_or(Error::NoSource)?, source, config, all_versions, cli);
+    };
+    let inventory = read_file(path)?;
+    match wanted.filter(|wanted| *wanted != inventory.cluster.name) {
+        Some(wanted) => Err(Error::WrongCluster {
+            path: path.display().to_string(),
+            wanted: wanted.into(),
+            found: inventory.cluster.name,
+        }),
         None => Ok(inventory),
-        Some(wanted) => Err(wrong_cluster(source, wanted, inventory)),
     }
 }
 
-fn wrong_cluster(source: &SourceArgs, wanted: &str, inventory: Inventory) -> Error {
-    Error::WrongCluster {
-        path: source.inventory.as_ref().map_or_else(|| "the inventory".into(), |path| path.display().to_string()),
-        wanted: wanted.into(),
-        found: inventory.cluster.name,
-    }
-}
-
-fn config(path: Option<&Path>) -> Result<Option<Config>, Error> {
+/// The wishes, where there is a file of them.
+pub(super) fn config(path: Option<&Path>) -> Result<Option<Config>, Error> {
     let Some(path) = path.or_else(|| Some(Path::new(DEFAULT_CONFIG)).filter(|path| path.exists())) else {
         return Ok(None);
     };
@@ -75,12 +85,8 @@ fn config(path: Option<&Path>) -> Result<Option<Config>, Error> {
     Config::from_yaml(&text, &path.display().to_string()).map(Some)
 }
 
-fn inventory(source: &SourceArgs, config: Option<&Config>) -> Result<Inventory, Error> {
-    let Some(path) = &source.inventory else {
-        let cluster = source.cluster.as_deref().or(config.map(|config| config.cluster.as_str()));
-        return Err(cluster.map_or(Error::NoSource, |cluster| Error::BuiltWithoutLive { cluster: cluster.into() }));
-    };
-    let read_error = |source| Error::ReadFile { path: path.clone(), source };
+fn read_file(path: &Path) -> Result<Inventory, Error> {
+    let read_error = |source| Error::ReadFile { path: path.into(), source };
     let mut text = String::new();
     if path == Path::new("-") {
         std::io::stdin().read_to_string(&mut text).map_err(read_error)?;
@@ -88,4 +94,59 @@ fn inventory(source: &SourceArgs, config: Option<&Config>) -> Result<Inventory, 
         text = std::fs::read_to_string(path).map_err(read_error)?;
     }
     Inventory::from_json(&text, &path.display().to_string())
+}
+
+#[cfg(not(feature = "live"))]
+fn read_cluster(
+    cluster: &str,
+    _source: &SourceArgs,
+    _config: Option<&Config>,
+    _all_versions: bool,
+    _cli: &Cli,
+) -> Result<Inventory, Error> {
+    Err(Error::BuiltWithoutLive { cluster: cluster.into() })
+}
+
+/// Reads the cluster, and says on standard error how far it has come.
+#[cfg(feature = "live")]
+fn read_cluster(
+    cluster: &str,
+    source: &SourceArgs,
+    config: Option<&Config>,
+    all_versions: bool,
+    cli: &Cli,
+) -> Result<Inventory, Error> {
+    use std::io::{IsTerminal as _, Write as _};
+
+    use crate::live::{Progress, collect};
+    use crate::report::progress::Reading;
+
+    let mut options = collect_options(source, config, cluster);
+    options.also.all_versions = all_versions;
+    // Nobody is left to be told when standard error cannot be written.
+    let say = |text: String| drop(anstream::AutoStream::auto(std::io::stderr().lock()).write_all(text.as_bytes()));
+    let mut reading = Reading::new(cluster, std::io::stderr().is_terminal() && !cli.verbose, cli.quiet);
+    let result = collect(&options, |progress| match progress {
+        Progress::Source(read) => say(reading.source(read.name, read.count, read.failed)),
+        Progress::Call(call) if cli.verbose => say(reading.call(&call.to_string())),
+        Progress::Call(_) => {}
+    });
+    say(reading.end());
+    result
+}
+
+/// What to read of the cluster that the flags, or eniplan.yaml, name.
+#[cfg(feature = "live")]
+pub(super) fn collect_options(
+    source: &SourceArgs,
+    config: Option<&Config>,
+    cluster: &str,
+) -> crate::live::CollectOptions {
+    crate::live::CollectOptions {
+        region: source.region.clone().or_else(|| config.and_then(|config| config.region.clone())),
+        profile: source.profile.clone(),
+        kube_context: source.kube_context.clone(),
+        also: config.map(crate::live::AlsoRead::named_in).unwrap_or_default(),
+        ..crate::live::CollectOptions::new(cluster)
+    }
 }

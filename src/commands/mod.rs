@@ -1,11 +1,16 @@
 //! One file a verb: load what it works from, call the pure functions in order, hand the result to `report`.
 
 mod advise;
+mod apply;
 mod capacity;
+mod diff;
 mod explain;
 mod generate;
 mod html_file;
+mod iam_policy;
 mod init;
+mod inventory;
+mod lint;
 mod load;
 mod man;
 mod out_dir;
@@ -52,11 +57,16 @@ impl Outcome {
 pub fn run(cli: &Cli) -> Result<Outcome, Error> {
     match &cli.command {
         Command::Init(args) => init::run(args, cli),
+        Command::Inventory(args) => inventory::run(args, cli),
         Command::Plan(args) => plan::run(args, cli),
         Command::Generate(args) => generate::run(args, cli),
-        Command::Advise(args) => advise::run(args, cli),
         Command::Explain(args) => explain::run(args, cli),
+        Command::Advise(args) => advise::run(args, cli),
         Command::Capacity(args) => capacity::run(args, cli),
+        Command::Diff(args) => diff::run(args, cli),
+        Command::Apply(args) => apply::run(args, cli),
+        Command::IamPolicy(args) => iam_policy::run(args),
+        Command::Lint(args) => lint::run(args, cli),
         Command::Schema(args) => schema::run(args.what),
         Command::Completions(args) => {
             let mut script = Vec::new();

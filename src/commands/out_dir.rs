@@ -127,7 +127,7 @@ fn stage(staging: &Path, files: &[(&str, &[u8])]) -> Result<(), Error> {
             .mode(0o600)
             .open(&target)
             .map_err(write_error(&target))?;
-        file.write_all(bytes).and_then(|()| file.sync_all()).map_err(write_error(&target))?;
+        file.write_all(bytes).map_err(write_error(&target))?;
     }
     Ok(())
 }

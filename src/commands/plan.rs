@@ -54,7 +54,7 @@ pub(super) fn decide(
 }
 
 pub(super) fn run(args: &PlanArgs, cli: &Cli) -> Result<Outcome, Error> {
-    let loaded = load::load(&args.source)?;
+    let loaded = load::load(&args.source, cli)?;
     let moved = moved_to(&loaded);
     let phase = loaded.way.get(loaded.point).and_then(|at| at.name.clone());
     let Decided { plan, findings, capacity, .. } =

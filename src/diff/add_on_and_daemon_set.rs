@@ -1,10 +1,10 @@
 //! The CNI's settings, through whoever holds them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::eni_configs::FIELD_MANAGER;
 use super::gate::{self, Gate};
-use super::{AddOnBefore, Change, Facts, Found};
+use super::{AddOnBefore, Awaiting, Change, Facts, Found};
 use crate::finding::{Problem, Subject};
 use crate::plan::CniOwner;
 
@@ -12,13 +12,18 @@ use crate::plan::CniOwner;
 /// manifest. Controllers that would write their values back are not among them.
 const MANAGERS_TO_TAKE_OVER_FROM: [&str; 3] = ["kubectl", "eksctl", "eks"];
 
+/// The field manager of EKS add-ons. Source: EKS user guide, "Determine fields you can customize for Amazon EKS add-ons".
+const ADD_ON_MANAGER: &str = "eks";
+
 pub(super) fn changes(facts: &Facts<'_>, found: &mut Found) {
     let cni = &facts.plan.cni;
     if cni.changes.is_empty() && cni.owner != CniOwner::Absent {
         return;
     }
-    if cni.switch && !may_switch(facts, found) {
-        return;
+    let mut moves = Vec::new();
+    if cni.switch {
+        let Some(found) = may_switch(facts, found) else { return };
+        moves = found;
     }
     let env: BTreeMap<String, String> = cni
         .env
@@ -27,8 +32,8 @@ pub(super) fn changes(facts: &Facts<'_>, found: &mut Found) {
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
     match cni.owner {
-        CniOwner::AddOn => update_add_on(facts, env, found),
-        CniOwner::DaemonSet => set_env(facts, env, found),
+        CniOwner::AddOn => update_add_on(facts, env, moves, found),
+        CniOwner::DaemonSet => set_env(facts, env, moves, found),
         CniOwner::Helm => found.problems.push(Problem::new(
             "change-of-helm-object-refused",
             subject(),
@@ -47,10 +52,11 @@ fn listed(env: &BTreeMap<String, String>) -> String {
     env.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(", ")
 }
 
-fn may_switch(facts: &Facts<'_>, found: &mut Found) -> bool {
+/// Who moves, where the switch may be made.
+fn may_switch(facts: &Facts<'_>, found: &mut Found) -> Option<Vec<String>> {
     let Gate { stranded, moves } = gate::evaluate(facts);
     if stranded.is_empty() || (facts.options.accept_moves && facts.options.roll) {
-        return true;
+        return Some(moves.into_iter().chain(stranded).collect());
     }
     let what = format!(
         "{} is not switched: afterwards these would find no ENIConfig: {}{}",
@@ -58,42 +64,80 @@ fn may_switch(facts: &Facts<'_>, found: &mut Found) -> bool {
         stranded.join("; "),
         if moves.is_empty() { String::new() } else { format!("; and these would move: {}", moves.join("; ")) }
     );
-    found.await_user(
-        subject(),
-        what,
-        "label the nodes with what they use today (--label-nodes) or replace them first; --accept-moves --roll goes through with it and replaces the groups' nodes",
-    );
-    false
+    let on = facts.inventory.cni_settings().is_some_and(|now| now.custom_networking());
+    let how = if on {
+        "apply with --label-nodes --roll, which labels these nodes with what they use today and then moves the groups to versions that set the label; or replace the nodes at the cost of pods that find no address meanwhile: --accept-moves --roll"
+    } else {
+        "leave spec.label out of eniplan.yaml and let a pool name an ENIConfig by zone (`names: zone`) in every zone, so that nodes without a label find one; or replace the nodes at the cost of pods that find no address meanwhile: --accept-moves --roll"
+    };
+    found.awaiting.push(Awaiting { subject: subject(), what, how: how.into(), gated: true });
+    None
 }
 
-fn update_add_on(facts: &Facts<'_>, env: BTreeMap<String, String>, found: &mut Found) {
+fn update_add_on(facts: &Facts<'_>, env: BTreeMap<String, String>, moves: Vec<String>, found: &mut Found) {
     let Some(add_on) = &facts.inventory.add_on else { return };
     let Some(values) = facts.rendered.cni.get("addon-configuration-values.json") else { return };
+    let value_of = |text: &str| serde_saphyr::from_str::<serde_json::Value>(text).ok();
+    let already = add_on.configuration_values.as_deref().and_then(value_of) == value_of(values);
+    let overwrite = facts.options.take_over;
+    if already && !overwrite {
+        let owners = owners_of(facts, &env);
+        found.await_user(
+            subject(),
+            format!(
+                "the add-on sets {}, but aws-node does not have it{}",
+                listed(&env),
+                if owners.is_empty() { String::new() } else { format!("; {} does", owners.join(", ")) }
+            ),
+            "--take-over lets the add-on write its own values over those of others",
+        );
+        return;
+    }
     found.changes.push(Change::UpdateAddOn {
         addon_version: add_on.addon_version.clone(),
         service_account_role_arn: add_on.service_account_role_arn.clone(),
         pod_identity_associations: add_on.pod_identity_associations.clone(),
         configuration_values: values.trim_end().to_owned(),
+        resets: if overwrite { resets(facts) } else { Vec::new() },
         env,
-        before: AddOnBefore {
-            status: add_on.status.clone(),
-            addon_version: add_on.addon_version.clone(),
-            configuration_values: add_on.configuration_values.clone(),
-        },
-        overwrite: facts.options.take_over,
+        before: AddOnBefore::of(add_on),
+        overwrite,
+        moves,
     });
 }
 
-fn set_env(facts: &Facts<'_>, env: BTreeMap<String, String>, found: &mut Found) {
-    let Some(aws_node) = &facts.inventory.aws_node else { return };
-    let mut owners: Vec<String> = aws_node
-        .managers
+/// Managers other than us of any of these settings.
+fn owners_of(facts: &Facts<'_>, env: &BTreeMap<String, String>) -> Vec<String> {
+    let owners: BTreeSet<String> = facts
+        .inventory
+        .aws_node
         .iter()
+        .flat_map(|aws_node| &aws_node.managers)
         .filter(|row| row.manager != FIELD_MANAGER && row.fields.iter().any(|name| env.contains_key(name)))
         .map(|row| row.manager.clone())
         .collect();
-    owners.sort();
-    owners.dedup();
+    owners.into_iter().collect()
+}
+
+/// Settings that somebody else has made and that the add-on takes back to its own values.
+fn resets(facts: &Facts<'_>) -> Vec<String> {
+    let Some(aws_node) = &facts.inventory.aws_node else { return Vec::new() };
+    let foreign: BTreeSet<String> = aws_node
+        .managers
+        .iter()
+        .filter(|row| row.manager != ADD_ON_MANAGER)
+        .flat_map(|row| row.fields.iter().map(|name| (name, &row.manager)))
+        .filter_map(|(name, manager)| {
+            let value = aws_node.env.get(name)?;
+            Some(format!("{name}={value} (set by {manager})"))
+        })
+        .collect();
+    foreign.into_iter().collect()
+}
+
+fn set_env(facts: &Facts<'_>, mut env: BTreeMap<String, String>, moves: Vec<String>, found: &mut Found) {
+    let Some(aws_node) = &facts.inventory.aws_node else { return };
+    let owners = owners_of(facts, &env);
     let is_tool = |owner: &String| {
         MANAGERS_TO_TAKE_OVER_FROM
             .iter()
@@ -109,8 +153,15 @@ fn set_env(facts: &Facts<'_>, env: BTreeMap<String, String>, found: &mut Found) 
         ));
         return;
     }
+    // What we own and leave out of a server-side apply is removed from the object.
+    let ours = aws_node.managers.iter().filter(|row| row.manager == FIELD_MANAGER).flat_map(|row| &row.fields);
+    for name in ours {
+        if let Some(value) = facts.plan.cni.env.get(name).or_else(|| aws_node.env.get(name)) {
+            env.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+    }
     let before = env.keys().map(|name| (name.clone(), aws_node.env.get(name).cloned())).collect();
-    found.changes.push(Change::SetDaemonSetEnv { env, before, take_over: owners });
+    found.changes.push(Change::SetDaemonSetEnv { env, before, take_over: owners, moves });
 }
 
 fn create_add_on(facts: &Facts<'_>, found: &mut Found) {

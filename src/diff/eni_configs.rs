@@ -7,12 +7,16 @@ use serde_json::Value;
 use super::{Change, EniConfigBefore, Facts, Found};
 use crate::finding::{Problem, Subject};
 use crate::inventory::EniConfig;
-use crate::plan::EniConfigPlan;
+use crate::plan::{CniOwner, EniConfigPlan};
 
 /// Our own name as a field manager.
 pub(super) const FIELD_MANAGER: &str = "eniplan";
 
 pub(super) fn changes(facts: &Facts<'_>, found: &mut Found) {
+    if facts.plan.cni.owner == CniOwner::Absent && facts.inventory.eni_config_crd.is_none() {
+        // The add-on that is to be created brings the definition, and the ENIConfigs in its values.
+        return;
+    }
     for planned in &facts.plan.eni_configs {
         let Some(manifest) = manifest(facts, &planned.name) else { continue };
         let Some(existing) = facts.inventory.eni_config(&planned.name) else {
@@ -53,17 +57,9 @@ pub(super) fn changes(facts: &Facts<'_>, found: &mut Found) {
         found.changes.push(Change::ApplyEniConfig {
             name: planned.name.clone(),
             manifest,
-            before: Some(before(existing)),
+            before: Some(EniConfigBefore::of(existing)),
             take_over: owners,
         });
-    }
-}
-
-pub(super) fn before(existing: &EniConfig) -> EniConfigBefore {
-    EniConfigBefore {
-        uid: existing.uid.clone(),
-        subnet: existing.subnet.clone(),
-        security_groups: existing.security_groups.clone(),
     }
 }
 

@@ -1,7 +1,8 @@
 //! Launch templates: new ones, and new versions where the user data differs by meaning.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::{Change, Facts, Found, LaunchTemplateBefore, TemplateRef, VersionRef};
@@ -46,7 +47,12 @@ fn create(
         if !wanted {
             return None;
         }
-        found.changes.push(Change::CreateLaunchTemplate { node_group: group.into(), request: request.clone() });
+        let client_token = hashed(&[name, &request.version_description, &json(&request.launch_template_data)]);
+        found.changes.push(Change::CreateLaunchTemplate {
+            node_group: group.into(),
+            request: request.clone(),
+            client_token,
+        });
         return Some(TemplateRef { id: None, version: VersionRef::CreatedBy(group.into()) });
     };
     if !is_ours(&template.tags, &facts.plan.cluster, group) {
@@ -66,10 +72,10 @@ fn create(
             version: VersionRef::Number(same.version_number),
         });
     }
-    // All fields are ours, so that all of them are sent over the default version.
+    // All fields are ours, so that all of them are sent and none is taken from a version that is there.
     let request = CreateLaunchTemplateVersion {
         launch_template_id: template.launch_template_id.clone(),
-        source_version: template.default_version_number.to_string(),
+        source_version: None,
         version_description: request.version_description.clone(),
         launch_template_data: request.launch_template_data.clone(),
     };
@@ -84,7 +90,11 @@ fn create_version(
     found: &mut Found,
 ) -> Option<TemplateRef> {
     let template = facts.inventory.launch_template(&request.launch_template_id)?;
-    let in_use = request.source_version.parse().ok().and_then(|number| template.version(number))?;
+    let in_use = request
+        .source_version
+        .as_ref()
+        .and_then(|number| number.parse().ok())
+        .and_then(|number| template.version(number))?;
     let id = Some(template.launch_template_id.clone());
     if same_user_data(&in_use.launch_template_data, &request.launch_template_data) {
         return Some(TemplateRef { id, version: VersionRef::Number(in_use.version_number) });
@@ -112,18 +122,10 @@ fn new_version(
     if !wanted {
         return None;
     }
-    let before = before(template);
+    let before = LaunchTemplateBefore::of(template);
     let client_token = client_token(&before, &request);
     found.changes.push(Change::CreateLaunchTemplateVersion { node_group: group.into(), request, before, client_token });
     Some(TemplateRef { id: Some(template.launch_template_id.clone()), version: VersionRef::CreatedBy(group.into()) })
-}
-
-pub(super) fn before(template: &LaunchTemplate) -> LaunchTemplateBefore {
-    LaunchTemplateBefore {
-        id: template.launch_template_id.clone(),
-        default_version_number: template.default_version_number,
-        latest_version_number: template.latest_version_number,
-    }
 }
 
 fn newest(template: &LaunchTemplate) -> impl Iterator<Item = &LaunchTemplateVersion> {
@@ -131,12 +133,35 @@ fn newest(template: &LaunchTemplate) -> impl Iterator<Item = &LaunchTemplateVers
 }
 
 fn is_same(there: &LaunchTemplateData, wanted: &LaunchTemplateData) -> bool {
-    same_user_data(there, wanted) && same_but_for_user_data(there, wanted)
+    same_user_data(there, wanted) && says_the_same(&without_user_data(there), &without_user_data(wanted))
 }
 
 fn same_but_for_user_data(there: &LaunchTemplateData, wanted: &LaunchTemplateData) -> bool {
-    let without = |data: &LaunchTemplateData| LaunchTemplateData { user_data: None, ..data.clone() };
-    without(there) == without(wanted)
+    without_user_data(there) == without_user_data(wanted)
+}
+
+fn without_user_data(data: &LaunchTemplateData) -> Value {
+    let data = LaunchTemplateData { user_data: None, ..data.clone() };
+    serde_json::to_value(data).unwrap_or_default()
+}
+
+/// Whether a version has the fields that are wanted and no other. EC2 shows more inside a field than was sent, such as
+/// the `State` of metadata options.
+fn says_the_same(there: &Value, wanted: &Value) -> bool {
+    let names = |value: &Value| value.as_object().map(|fields| fields.keys().cloned().collect::<BTreeSet<_>>());
+    names(there) == names(wanted) && contains(there, wanted)
+}
+
+fn contains(there: &Value, wanted: &Value) -> bool {
+    match (there, wanted) {
+        (Value::Object(there), Value::Object(wanted)) => {
+            wanted.iter().all(|(name, wanted)| there.get(name).is_some_and(|there| contains(there, wanted)))
+        }
+        (Value::Array(there), Value::Array(wanted)) => {
+            there.len() == wanted.len() && there.iter().zip(wanted).all(|(there, wanted)| contains(there, wanted))
+        }
+        _ => there == wanted,
+    }
 }
 
 /// By meaning: boundary, transfer encoding and compression do not count.
@@ -154,22 +179,25 @@ fn same_user_data(there: &LaunchTemplateData, wanted: &LaunchTemplateData) -> bo
 
 /// A retried request makes one version; the same content over another state of the template makes a new one.
 fn client_token(before: &LaunchTemplateBefore, request: &CreateLaunchTemplateVersion) -> String {
-    let data = serde_json::to_vec(&request.launch_template_data).unwrap_or_default();
+    hashed(&[
+        &before.id,
+        &before.latest_version_number.to_string(),
+        request.source_version.as_deref().unwrap_or_default(),
+        &request.version_description,
+        &json(&request.launch_template_data),
+    ])
+}
+
+fn json(data: &LaunchTemplateData) -> String {
+    serde_json::to_string(data).unwrap_or_default()
+}
+
+fn hashed(pieces: &[&str]) -> String {
     let mut hash = Sha256::new();
-    for piece in [
-        before.id.as_bytes(),
-        before.latest_version_number.to_string().as_bytes(),
-        request.source_version.as_bytes(),
-        data.as_slice(),
-    ] {
+    for piece in pieces {
         hash.update(piece.len().to_be_bytes());
         hash.update(piece);
     }
-    hash.finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect::<String>()
-        .chars()
-        .take(CLIENT_TOKEN_DIGITS)
-        .collect()
+    let token: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    token.chars().take(CLIENT_TOKEN_DIGITS).collect()
 }

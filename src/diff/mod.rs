@@ -1,12 +1,18 @@
 //! Rendered + Inventory → [`Diff`]: every change as data, with what it was before. What is shown is what is sent.
 
 mod add_on_and_daemon_set;
+mod before;
 mod eni_configs;
 mod gate;
 mod launch_templates;
+mod new_nodes;
 mod node_groups;
 mod nodes;
 mod prune;
+mod rollback;
+
+mod outcome;
+mod stale;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,6 +25,12 @@ use crate::finding::{Problem, Subject};
 use crate::inventory::Inventory;
 use crate::plan::Plan;
 use crate::render::{CreateLaunchTemplate, CreateLaunchTemplateVersion, Rendered};
+
+pub use before::{AddOnBefore, EniConfigBefore, LaunchTemplateBefore, Moved, NodeGroupBefore};
+pub use new_nodes::not_as_expected;
+pub use outcome::{Applied, Done, Event, Failed};
+pub use rollback::rollback;
+pub use stale::stale;
 
 /// The schema version of a saved [`Diff`].
 pub const SCHEMA_VERSION: u32 = 1;
@@ -119,6 +131,8 @@ pub struct Awaiting {
     pub what: String,
     /// The flag or step that changes it.
     pub how: String,
+    /// Whether it is held back for safety, and not only because it was not asked for.
+    pub gated: bool,
 }
 
 /// One change, with the whole request and what the object was before.
@@ -129,7 +143,7 @@ pub enum Change {
     /// Server-side apply of an ENIConfig; `before` is `None` where there is no such object.
     ApplyEniConfig { name: String, manifest: Value, before: Option<EniConfigBefore>, take_over: Vec<String> },
     /// `ec2:CreateLaunchTemplate`.
-    CreateLaunchTemplate { node_group: String, request: CreateLaunchTemplate },
+    CreateLaunchTemplate { node_group: String, request: CreateLaunchTemplate, client_token: String },
     /// `ec2:CreateLaunchTemplateVersion`.
     CreateLaunchTemplateVersion {
         node_group: String,
@@ -139,8 +153,14 @@ pub enum Change {
     },
     /// A label on a node that is there already.
     LabelNode { name: String, key: String, value: String, before: Option<String> },
-    /// Server-side apply of exactly these entries of the container `aws-node`.
-    SetDaemonSetEnv { env: BTreeMap<String, String>, before: BTreeMap<String, Option<String>>, take_over: Vec<String> },
+    /// Server-side apply of exactly these entries of the container `aws-node`: those that change, and those that we
+    /// own already, which the API server would remove if they were left out.
+    SetDaemonSetEnv {
+        env: BTreeMap<String, String>,
+        before: BTreeMap<String, Option<String>>,
+        take_over: Vec<String>,
+        moves: Vec<String>,
+    },
     /// `eks:UpdateAddon` of vpc-cni; everything but the values is sent as it was read.
     UpdateAddOn {
         addon_version: String,
@@ -150,6 +170,8 @@ pub enum Change {
         env: BTreeMap<String, String>,
         before: AddOnBefore,
         overwrite: bool,
+        resets: Vec<String>,
+        moves: Vec<String>,
     },
     /// `eks:CreateAddon` of vpc-cni.
     CreateAddOn { configuration_values: String },
@@ -162,58 +184,20 @@ pub enum Change {
         to: VersionRef,
         release_version: Option<String>,
         nodes: u32,
+        expected: BTreeMap<String, BTreeSet<String>>,
         before: NodeGroupBefore,
     },
     /// `eks:CreateNodegroup`; the launch template is filled in where an earlier change makes it.
-    CreateNodeGroup { name: String, request: Value, template: Option<TemplateRef> },
+    CreateNodeGroup {
+        name: String,
+        request: Value,
+        template: Option<TemplateRef>,
+        expected: BTreeMap<String, BTreeSet<String>>,
+    },
     /// Deletes an ENIConfig of ours.
     DeleteEniConfig { name: String, before: EniConfigBefore },
     /// `ec2:DeleteLaunchTemplateVersions`.
     DeleteLaunchTemplateVersions { launch_template_id: String, versions: Vec<i64>, before: LaunchTemplateBefore },
-}
-
-/// The fields of an ENIConfig that a change rests on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct EniConfigBefore {
-    /// `metadata.uid`.
-    pub uid: Option<String>,
-    /// `spec.subnet`.
-    pub subnet: Option<String>,
-    /// `spec.securityGroups`.
-    pub security_groups: Vec<String>,
-}
-
-/// The fields of a launch template that a change rests on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct LaunchTemplateBefore {
-    /// Id.
-    pub id: String,
-    /// `DefaultVersionNumber`.
-    pub default_version_number: i64,
-    /// `LatestVersionNumber`.
-    pub latest_version_number: i64,
-}
-
-/// The fields of the add-on that a change rests on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct AddOnBefore {
-    /// `status`.
-    pub status: Option<String>,
-    /// `addonVersion`.
-    pub addon_version: String,
-    /// `configurationValues`.
-    pub configuration_values: Option<String>,
-}
-
-/// The fields of a node group that a change rests on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct NodeGroupBefore {
-    /// `status`.
-    pub status: Option<String>,
-    /// `launchTemplate.id`.
-    pub launch_template_id: Option<String>,
-    /// `launchTemplate.version`.
-    pub launch_template_version: Option<String>,
 }
 
 /// A launch-template version: one that is there, or the one that an earlier change of the same diff makes.
@@ -263,7 +247,7 @@ struct Found {
 
 impl Found {
     fn await_user(&mut self, subject: Subject, what: impl Into<String>, how: impl Into<String>) {
-        self.awaiting.push(Awaiting { subject, what: what.into(), how: how.into() });
+        self.awaiting.push(Awaiting { subject, what: what.into(), how: how.into(), gated: false });
     }
 }
 
@@ -306,5 +290,31 @@ impl Diff {
     pub fn is_empty(&self) -> bool {
         let Self { schema_version: _, cluster: _, changes, awaiting } = self;
         changes.is_empty() && awaiting.is_empty()
+    }
+
+    /// Whether something is held back for safety.
+    pub fn has_gated(&self) -> bool {
+        self.awaiting.iter().any(|awaiting| awaiting.gated)
+    }
+}
+
+impl Change {
+    /// What is changed.
+    pub fn subject(&self) -> Subject {
+        match self {
+            Self::ApplyEniConfig { name, .. } | Self::DeleteEniConfig { name, .. } => Subject::EniConfig(name.clone()),
+            Self::CreateLaunchTemplate { request, .. } => Subject::LaunchTemplate(request.launch_template_name.clone()),
+            Self::CreateLaunchTemplateVersion { request, .. } => {
+                Subject::LaunchTemplate(request.launch_template_id.clone())
+            }
+            Self::SetDefaultVersion { launch_template_id, .. }
+            | Self::DeleteLaunchTemplateVersions { launch_template_id, .. } => {
+                Subject::LaunchTemplate(launch_template_id.clone())
+            }
+            Self::LabelNode { name, .. } => Subject::Node(name.clone()),
+            Self::SetDaemonSetEnv { .. } => Subject::Cni("aws-node".into()),
+            Self::UpdateAddOn { .. } | Self::CreateAddOn { .. } => Subject::Cni("vpc-cni".into()),
+            Self::UpdateNodeGroup { name, .. } | Self::CreateNodeGroup { name, .. } => Subject::NodeGroup(name.clone()),
+        }
     }
 }

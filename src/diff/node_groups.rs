@@ -2,11 +2,12 @@
 
 use serde_json::Value;
 
-use super::launch_templates::{Versions, before};
-use super::{Change, Facts, Found, NodeGroupBefore, TemplateRef, VersionRef};
+use super::launch_templates::Versions;
+use super::new_nodes::expected;
+use super::{Change, Facts, Found, LaunchTemplateBefore, NodeGroupBefore, TemplateRef, VersionRef};
 use crate::finding::{Problem, Subject};
 use crate::inventory::NodeGroup;
-use crate::plan::NodeGroupPlan;
+use crate::plan::{Bootstrap, NodeGroupPlan};
 
 pub(super) fn changes(facts: &Facts<'_>, versions: &Versions, found: &mut Found) {
     if facts.options.set_default {
@@ -18,7 +19,7 @@ pub(super) fn changes(facts: &Facts<'_>, versions: &Versions, found: &mut Found)
         match (&group.create, facts.inventory.node_group(&group.name)) {
             (_, Some(known)) => {
                 if let Some(target) = versions.get(&group.name) {
-                    update(facts, known, target, found);
+                    update(facts, group, known, target, found);
                 }
             }
             (Some(_), None) => create(facts, group, versions.get(&group.name), found),
@@ -36,11 +37,11 @@ fn set_default(facts: &Facts<'_>, target: &TemplateRef, found: &mut Found) {
     found.changes.push(Change::SetDefaultVersion {
         launch_template_id: template.launch_template_id.clone(),
         to: target.version.clone(),
-        before: before(template),
+        before: LaunchTemplateBefore::of(template),
     });
 }
 
-fn update(facts: &Facts<'_>, known: &NodeGroup, target: &TemplateRef, found: &mut Found) {
+fn update(facts: &Facts<'_>, group: &NodeGroupPlan, known: &NodeGroup, target: &TemplateRef, found: &mut Found) {
     let Some(used) = &known.launch_template else { return };
     let in_use =
         used.id.as_deref().and_then(|id| facts.inventory.launch_template(id)?.resolve_version(used.version.as_deref()));
@@ -78,11 +79,7 @@ fn update(facts: &Facts<'_>, known: &NodeGroup, target: &TemplateRef, found: &mu
         return;
     }
     let Some(launch_template_id) = target.id.clone().or_else(|| used.id.clone()) else { return };
-    let names_image = facts
-        .plan
-        .node_groups
-        .iter()
-        .any(|group| group.name == known.name && group.bootstrap != crate::plan::Bootstrap::Eks);
+    let names_image = group.bootstrap != Bootstrap::Eks;
     let release_version = known.release_version.clone().filter(|_| !names_image && !facts.options.latest_ami);
     found.changes.push(Change::UpdateNodeGroup {
         name: known.name.clone(),
@@ -90,11 +87,8 @@ fn update(facts: &Facts<'_>, known: &NodeGroup, target: &TemplateRef, found: &mu
         to: target.version.clone(),
         release_version,
         nodes,
-        before: NodeGroupBefore {
-            status: known.status.clone(),
-            launch_template_id: used.id.clone(),
-            launch_template_version: used.version.clone(),
-        },
+        expected: expected(group),
+        before: NodeGroupBefore::of(known),
     });
 }
 
@@ -130,9 +124,22 @@ fn create(facts: &Facts<'_>, group: &NodeGroupPlan, target: Option<&TemplateRef>
         found.await_user(subject, "does not exist yet", "--roll creates it");
         return;
     }
+    if group.launch_template.is_some() && target.is_none() {
+        found.await_user(
+            subject,
+            "does not exist yet, and neither does its launch template",
+            "apply the stage launch-templates too",
+        );
+        return;
+    }
     // The reference replaces what stands for it in the file.
     if let Some(fields) = request.as_object_mut() {
         fields.remove("launchTemplate");
     }
-    found.changes.push(Change::CreateNodeGroup { name: group.name.clone(), request, template: target.cloned() });
+    found.changes.push(Change::CreateNodeGroup {
+        name: group.name.clone(),
+        request,
+        template: target.cloned(),
+        expected: expected(group),
+    });
 }

@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::gate::settings_after;
-use super::launch_templates::{Versions, before};
-use super::{Change, Facts, Found, Stage, VersionRef, eni_configs};
-use crate::inventory::LaunchTemplate;
+use super::launch_templates::Versions;
+use super::rollback::source_of;
+use super::{Change, EniConfigBefore, Facts, Found, LaunchTemplateBefore, Stage, VersionRef};
+use crate::finding::Subject;
+use crate::inventory::{GapSource, LaunchTemplate};
 use crate::plan::MANAGED_BY_LABEL;
 use crate::resolve::resolve;
 
@@ -25,6 +27,15 @@ pub(super) fn changes(facts: &Facts<'_>, versions: &Versions, found: &mut Found)
 /// Never one that a node, a group's template or the plan names.
 fn unused_eni_configs(facts: &Facts<'_>, found: &mut Found) {
     let inventory = facts.inventory;
+    let users = [GapSource::EniConfigs, GapSource::Nodes, GapSource::NodeGroups, GapSource::LaunchTemplates];
+    if let Some(gap) = users.into_iter().find_map(|source| inventory.gaps_in(source).next()) {
+        found.await_user(
+            Subject::Read(gap.action.clone()),
+            "what it would say may name an ENIConfig, so that none is deleted",
+            format!("allow {}, then run again", gap.action),
+        );
+        return;
+    }
     let settings_now = inventory.cni_settings().unwrap_or_default();
     let settings_after = settings_after(facts);
     let by_nodes: BTreeSet<String> = inventory
@@ -50,48 +61,49 @@ fn unused_eni_configs(facts: &Facts<'_>, found: &mut Found) {
         let by_groups = inventory.node_groups.iter().any(|group| group.labels.values().any(|label| label == name));
         let by_templates = in_templates.iter().any(|text| text.contains(name.as_str()));
         if ours && !planned && !by_pools && !by_groups && !by_nodes.contains(name) && !by_templates {
-            found.changes.push(Change::DeleteEniConfig { name: name.clone(), before: eni_configs::before(eni_config) });
+            found.changes.push(Change::DeleteEniConfig { name: name.clone(), before: EniConfigBefore::of(eni_config) });
         }
     }
 }
 
-/// Only versions with our description; never one in use or the default, never the one that the group may roll back to.
+/// Only versions with our description; never one that is in use, the default, about to be used, or the one that a group
+/// came from. Of the others the newest are kept, and always the newest one: a group may have come from it.
 fn old_versions(facts: &Facts<'_>, template: &LaunchTemplate, keep: usize, versions: &Versions, found: &mut Found) {
     let id = template.launch_template_id.as_str();
-    let mut needed: BTreeSet<i64> = [template.default_version_number, template.latest_version_number].into();
+    let mut needed: BTreeSet<i64> = [template.default_version_number].into();
     for group in &facts.inventory.node_groups {
         let Some(used) = group.launch_template.as_ref().filter(|used| used.id.as_deref() == Some(id)) else { continue };
-        let in_use = template.resolve_version(used.version.as_deref());
-        needed.extend(in_use);
-        needed.extend(
-            template
-                .versions
-                .iter()
-                .map(|version| version.version_number)
-                .filter(|number| Some(*number) < in_use)
-                .max(),
-        );
+        let Some(in_use) = template.resolve_version(used.version.as_deref()) else { continue };
+        needed.insert(in_use);
+        needed.extend(source_of(template, in_use));
     }
+    let mut makes_a_version = false;
     for target in versions.values().filter(|target| target.id.as_deref() == Some(id)) {
-        if let VersionRef::Number(number) = target.version {
-            needed.insert(number);
+        match target.version {
+            VersionRef::Number(number) => _ = needed.insert(number),
+            VersionRef::CreatedBy(_) => makes_a_version = true,
         }
+    }
+    // Whoever follows `$Latest` would be moved to an older one.
+    if !makes_a_version {
+        needed.insert(template.latest_version_number);
     }
     let is_ours =
         |description: &Option<String>| description.as_deref().is_some_and(|text| text.starts_with("eniplan "));
-    let mut ours: Vec<i64> = template
+    let mut spare: Vec<i64> = template
         .versions
         .iter()
         .filter(|version| is_ours(&version.version_description))
         .map(|version| version.version_number)
+        .filter(|number| !needed.contains(number))
         .collect();
-    ours.sort_unstable_by(|a, b| b.cmp(a));
-    let old: Vec<i64> = ours.into_iter().skip(keep).filter(|number| !needed.contains(number)).rev().collect();
+    spare.sort_unstable_by(|a, b| b.cmp(a));
+    let old: Vec<i64> = spare.into_iter().skip(keep.max(1)).rev().collect();
     if !old.is_empty() {
         found.changes.push(Change::DeleteLaunchTemplateVersions {
             launch_template_id: id.to_owned(),
             versions: old,
-            before: before(template),
+            before: LaunchTemplateBefore::of(template),
         });
     }
 }

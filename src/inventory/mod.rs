@@ -9,6 +9,8 @@ mod cni;
 mod network;
 mod node;
 mod node_group;
+mod pseudonyms;
+pub mod redact;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,6 +24,8 @@ pub use node_group::{
     AmiRelease, Image, InstanceType, LaunchTemplate, LaunchTemplateSpecification, LaunchTemplateVersion, NetworkCard,
     NodeGroup, RemoteAccess, ScalingConfig, Taint,
 };
+
+pub use pseudonyms::Pseudonyms;
 
 use crate::error::{Error, Position};
 

@@ -36,7 +36,7 @@ pub(super) async fn inventory(options: &CollectOptions, events: Events) -> Resul
         read_network(&reading, cluster.vpc_id.as_deref()),
         async {
             let groups = read_node_groups(&reading, &cluster.name, node_group_names).await;
-            let also = &options.also.launch_templates;
+            let also = &options.also;
             let templates = read_launch_templates(&reading, &cluster.name, &groups, also).await;
             (groups, templates)
         },

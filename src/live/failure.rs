@@ -40,7 +40,7 @@ impl Failure {
 }
 
 /// The API's code and message, or what kept it from answering.
-fn code_and_message<E>(error: &SdkError<E, HttpResponse>) -> (Option<String>, String)
+pub(super) fn code_and_message<E>(error: &SdkError<E, HttpResponse>) -> (Option<String>, String)
 where
     E: ProvideErrorMetadata + std::error::Error + 'static,
 {

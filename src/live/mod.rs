@@ -3,6 +3,10 @@
 //! [`collect`] reads a cluster into an [`Inventory`]: [`aws`] asks EKS and EC2, [`kube`] the API server, [`collect`]
 //! knows which question waits for which answer. A read that is denied or fails becomes a gap of the inventory.
 
+// The network's world: its clock, its environment, its certificate files.
+#![allow(clippy::disallowed_methods)]
+
+mod apply;
 mod aws;
 mod collect;
 mod failure;
@@ -12,6 +16,7 @@ mod pem;
 mod percent;
 mod progress;
 
+pub use apply::{ApplyOptions, apply, former_versions};
 pub use options::{AlsoRead, CollectOptions, Timing};
 pub use progress::{Call, Progress, SourceRead};
 use tokio::sync::mpsc::unbounded_channel;

@@ -45,6 +45,8 @@ pub struct AlsoRead {
     pub security_groups: BTreeSet<String>,
     /// Launch template id and version: a number, `$Latest` or `$Default`.
     pub launch_templates: BTreeSet<(String, String)>,
+    /// Every version of each launch template that is read, not only those in use.
+    pub all_versions: bool,
     /// AMI ids.
     pub images: BTreeSet<String>,
     /// Instance types.

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
 
+use crate::diff::Event;
 use crate::inventory::GapSource;
 
 /// One thing that happened.
@@ -13,6 +14,8 @@ pub enum Progress {
     Source(SourceRead),
     /// A request was answered, or was not.
     Call(Call),
+    /// A change is begun, waited for or done.
+    Change(Event),
 }
 
 /// A part of the inventory, after its last page.
@@ -87,6 +90,10 @@ impl Events {
             at: started.duration_since(self.began),
             took: started.elapsed(),
         }));
+    }
+
+    pub(super) fn change(&self, event: Event) {
+        self.emit(Progress::Change(event));
     }
 
     fn emit(&self, progress: Progress) {

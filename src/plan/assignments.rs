@@ -82,45 +82,37 @@ fn from_pools(
     names.sort();
     names.dedup();
     if names.is_empty() && !pools_are_at_fault(pools, notes) {
-        let zones = list({
-            let mut zones: Vec<String> = of_pools()
-                .map(|eni_config| {
-                    let outpost =
-                        inventory.subnet(&eni_config.subnet_id).and_then(|subnet| subnet.outpost_arn.as_deref());
-                    place(&eni_config.availability_zone, &eni_config.availability_zone_id, outpost)
-                })
-                .collect();
-            zones.sort();
-            zones.dedup();
-            zones
-        });
-        notes.problem(
-            "zone-without-pod-subnet",
-            group.subject(),
-            format!(
-                "node subnet {} ({}) is in {}, where pool {} has no pod subnet; it has them in: {}",
-                node_subnet.subnet_id,
-                node_subnet.cidr_block,
-                place(
-                    &node_subnet.availability_zone,
-                    &node_subnet.availability_zone_id,
-                    node_subnet.outpost_arn.as_deref()
-                ),
-                list(pools),
-                if zones.is_empty() { "no zone" } else { &zones }
-            ),
-            "add a pod subnet of that zone to the pool, or take the node subnet out of the group",
-        );
+        let of_pools: Vec<&EniConfigPlan> = of_pools().collect();
+        no_pod_subnet(inventory, group, node_subnet, &of_pools, notes);
     }
     names
 }
 
-/// Where an interface can attach, for people.
-fn place(zone: &str, zone_id: &str, outpost: Option<&str>) -> String {
-    match outpost {
-        Some(outpost) => format!("{zone} ({zone_id}) on {outpost}"),
-        None => format!("{zone} ({zone_id})"),
-    }
+fn no_pod_subnet(
+    inventory: &Inventory,
+    group: &GroupFacts<'_>,
+    node_subnet: &Subnet,
+    of_pools: &[&EniConfigPlan],
+    notes: &mut Notes,
+) {
+    let mut places: Vec<String> =
+        of_pools.iter().filter_map(|eni_config| inventory.subnet(&eni_config.subnet_id)).map(place).collect();
+    places.sort();
+    places.dedup();
+    let in_zone = of_pools.iter().any(|eni_config| eni_config.availability_zone_id == node_subnet.availability_zone_id);
+    notes.problem(
+        if in_zone { "pod-subnet-on-other-outpost" } else { "zone-without-pod-subnet" },
+        group.subject(),
+        format!(
+            "node subnet {} ({}) is in {}, where pool {} has no pod subnet; it has them in: {}",
+            node_subnet.subnet_id,
+            node_subnet.cidr_block,
+            place(node_subnet),
+            list(&group.config.pools),
+            if places.is_empty() { "no zone".to_owned() } else { list(&places) }
+        ),
+        "add a pod subnet of that place to the pool, or take the node subnet out of the group",
+    );
 }
 
 /// A pool whose own problem is already stated would make every zone look uncovered.
@@ -129,6 +121,12 @@ fn pools_are_at_fault(pools: &[String], notes: &Notes) -> bool {
         Subject::Pool(pool) => pools.contains(pool),
         _ => matches!(problem.rule, "pod-subnet-without-name" | "eniconfig-name-clash"),
     })
+}
+
+/// `eu-west-1a (euw1-az3)`, with the Outpost where it is on one.
+fn place(subnet: &Subnet) -> String {
+    let outpost = subnet.outpost_arn.as_ref().map_or_else(String::new, |arn| format!(" on {arn}"));
+    format!("{} ({}){outpost}", subnet.availability_zone, subnet.availability_zone_id)
 }
 
 /// An interface attaches only in its own zone, and an Outpost's only on that Outpost.
@@ -169,14 +167,12 @@ fn from_map(
                 "eniconfig-in-other-zone",
                 group.subject(),
                 format!(
-                    "map row {} gives nodes of {} in {} ({}) the ENIConfig `{name}`, whose subnet {} is in {} ({}); no interface could be attached",
+                    "map row {} gives nodes of {} in {} the ENIConfig `{name}`, whose subnet {} is in {}; no interface could be attached",
                     row.cidr,
                     node_subnet.subnet_id,
-                    node_subnet.availability_zone,
-                    node_subnet.availability_zone_id,
+                    place(node_subnet),
                     eni_config.subnet_id,
-                    eni_config.availability_zone,
-                    eni_config.availability_zone_id
+                    inventory.subnet(&eni_config.subnet_id).map(place).unwrap_or_default(),
                 ),
                 "name an ENIConfig of the node subnet's own zone",
             );

@@ -99,7 +99,9 @@ fn node_group(
         || has_part_of_ours(group);
     let successor = group.config.successor.as_deref();
     let can_take_a_template = group.known.is_none() || group.template.is_some();
-    if needs_user_data && !can_take_a_template {
+    // While the label key cannot be told, whether the group needs user data is not known either.
+    let is_certain = !notes.problems.iter().any(|problem| problem.rule == "label-undecidable");
+    if needs_user_data && !can_take_a_template && is_certain {
         needs_new_group(group, notes);
     }
     let replaces = (needs_user_data && !can_take_a_template && successor.is_some()).then(|| group.name.to_owned());
@@ -125,7 +127,7 @@ fn node_group(
         exists: group.known.is_some() && replaces.is_none(),
         family: group.family,
         bootstrap,
-        drop_in: drop_in(group, needs_user_data, notes),
+        drop_in: drop_in(inventory, group, needs_user_data, notes),
         label_key,
         strategy: group.config.strategy,
         on_no_match: group.config.on_no_match,
@@ -237,8 +239,20 @@ fn needs_new_group(group: &GroupFacts<'_>, notes: &mut Notes) {
     }
 }
 
-fn drop_in(group: &GroupFacts<'_>, needs_user_data: bool, notes: &mut Notes) -> DropIn {
+/// What the boot script holds that looks at boot where the label goes (`templates/al2023-boot.sh.hbs`).
+const LOOKS_AT_BOOT: &str = "reads_folder=";
+
+fn drop_in(inventory: &Inventory, group: &GroupFacts<'_>, needs_user_data: bool, notes: &mut Notes) -> DropIn {
     if group.family != AmiFamily::Al2023 || !needs_user_data {
+        return DropIn::DecideAtBoot;
+    }
+    // A node must not be replaced only because its image turned out to be new enough.
+    if group.ours_in_use_has(inventory, &[LOOKS_AT_BOOT]) {
+        notes.decision(
+            group.subject(),
+            "the script looks at boot where the label goes",
+            "the launch-template version in use does, and it works on every image",
+        );
         return DropIn::DecideAtBoot;
     }
     match group.release {

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use super::is_ours;
 use super::notes::{Notes, list};
 use crate::config::{AmiFamily, Config, NodeGroupConfig};
 use crate::finding::Subject;
 use crate::inventory::{
     AmiRelease, GapSource, Inventory, LaunchTemplate, LaunchTemplateVersion, NodeGroup, Subnet, Taint,
 };
+use crate::user_data;
 
 /// A group as it is, or as the file describes it.
 #[derive(Debug, Clone)]
@@ -32,6 +34,30 @@ pub(super) struct GroupFacts<'a> {
 pub(super) struct TemplateInUse<'a> {
     pub(super) template: &'a LaunchTemplate,
     pub(super) version: &'a LaunchTemplateVersion,
+}
+
+impl GroupFacts<'_> {
+    /// Whether our part of the user data in use holds one of these texts. What a run has made that did not get as far
+    /// as the node group counts as in use: the next run is to make the same.
+    pub(super) fn ours_in_use_has(&self, inventory: &Inventory, texts: &[&str]) -> bool {
+        let in_use = self.template.map(|in_use| in_use.version);
+        let made = || {
+            let is_ours = |template: &&LaunchTemplate| is_ours(&template.tags, &inventory.cluster.name, self.name);
+            let template = inventory.launch_templates.iter().find(is_ours)?;
+            template.version(template.latest_version_number)
+        };
+        in_use.or_else(made).is_some_and(|version| ours_has(version, texts))
+    }
+}
+
+fn ours_has(version: &LaunchTemplateVersion, texts: &[&str]) -> bool {
+    let bytes = version.launch_template_data.user_data.as_ref();
+    let Some(document) = bytes.and_then(|bytes| user_data::read(&bytes.0).ok()) else { return false };
+    document.parts.iter().any(|part| {
+        let content = part.content();
+        let text = String::from_utf8_lossy(&content);
+        user_data::marker_name(&content).is_some() && texts.iter().any(|says| text.contains(says))
+    })
 }
 
 /// Gathers what is known of every group of the file; groups that cannot be planned leave a problem and are left out.

@@ -8,6 +8,12 @@ use crate::finding::Subject;
 use crate::inventory::{CniSettings, GapSource, Inventory};
 use crate::max_pods::node_arithmetic;
 
+/// What the line holds that says max pods, in our scripts and in Bottlerocket's settings.
+const MAX_PODS: [&str; 2] = ["max_pods=", "max-pods = "];
+
+#[cfg(test)]
+mod tests;
+
 /// Decides max pods. `settings` are the CNI's as the plan wants them.
 pub(super) fn max_pods(
     inventory: &Inventory,
@@ -20,6 +26,17 @@ pub(super) fn max_pods(
     let written = match group.config.max_pods {
         MaxPods::Eks => {
             notes.decision(group.subject(), "max pods is left to EKS and the AMI", "maxPods is `eks`");
+            if matches!(bootstrap, Bootstrap::UserData(_)) {
+                notes.problem(
+                    "max-pods-left-to-image",
+                    group.subject(),
+                    format!(
+                        "maxPods is `eks`, but EKS sets nothing here; the image's own default counts the primary interface, and is above {}",
+                        formula.map_or_else(|| "what nodes have addresses for".to_owned(), |formula| format!("the {formula} pods that nodes have addresses for"))
+                    ),
+                    "set maxPods to `auto`, or leave it out",
+                );
+            }
             None
         }
         MaxPods::Number(number) => {
@@ -68,6 +85,9 @@ fn automatic(
             .to_owned()
     } else if let Some((node, reported)) = first_node_above(inventory, group, formula) {
         format!("node {node} reports {reported} pods, more than the formula allows")
+    } else if group.ours_in_use_has(inventory, &MAX_PODS) {
+        // Its nodes report what it sets; without it they would report too many again.
+        "the launch-template version in use sets it, and so it stays".to_owned()
     } else {
         let why = match group.instance_types.len() {
             0 | 1 => "EKS computes it for the group from the CNI's settings",

@@ -7,6 +7,7 @@ mod decide;
 pub mod explanation;
 mod from_tags;
 mod group_facts;
+pub mod karpenter;
 mod label;
 mod launch_template_plan;
 mod max_pods_plan;

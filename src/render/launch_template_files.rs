@@ -52,7 +52,8 @@ pub struct CreateLaunchTemplateVersion {
     /// Template id.
     pub launch_template_id: String,
     /// The version in use, from which EC2 takes every field that is not sent.
-    pub source_version: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_version: Option<String>,
     /// `eniplan NODEGROUP HASH`.
     pub version_description: String,
     /// User data, and the disks where EC2 would drop them.
@@ -118,7 +119,7 @@ pub(super) fn launch_template(
             };
             Some(LaunchTemplateRequest::CreateVersion(CreateLaunchTemplateVersion {
                 launch_template_id: id.clone(),
-                source_version: source_version.to_string(),
+                source_version: Some(source_version.to_string()),
                 version_description: description(&group.name, &launch_template_data),
                 launch_template_data,
             }))

@@ -4,6 +4,7 @@ pub mod boot_script;
 pub mod bottlerocket;
 mod cni_files;
 mod eni_config;
+pub mod karpenter;
 mod kubelet_flags;
 mod launch_template_files;
 mod lookup;

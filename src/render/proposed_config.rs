@@ -65,6 +65,7 @@ struct View<'a> {
     cluster: &'a str,
     region: &'a str,
     label: Vec<String>,
+    label_design: Option<&'static str>,
     security_group_reasons: Vec<String>,
     security_groups: Option<&'a Vec<String>>,
     pools: Vec<Pool<'a>>,
@@ -127,6 +128,7 @@ impl<'a> View<'a> {
              not meant so, and look at the result with `eniplan plan`.",
             config.cluster
         ));
+        file.extend(because(Some(&reasons.file)));
         if let Some(new) = new_subnets {
             file.push(String::new());
             file.extend(wrapped(
@@ -181,11 +183,8 @@ impl<'a> View<'a> {
             file,
             cluster: &config.cluster,
             region: config.region.as_deref().unwrap_or_default(),
-            label: reasons
-                .label
-                .iter()
-                .flat_map(|label| wrapped(&format!("Not set here, the plan decides: {label}.")))
-                .collect(),
+            label_design: config.label.as_ref().map(|label| label.design.word()),
+            label: reasons.label.iter().flat_map(|label| wrapped(label)).collect(),
             security_group_reasons: because(Some(&reasons.security_groups)),
             security_groups: config.security_groups.as_ref(),
             pools: config.pools.iter().map(pool).collect(),

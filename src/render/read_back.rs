@@ -82,7 +82,7 @@ fn env_of_container(patch: &Value) -> Option<Value> {
     Some(Value::Object(entries.iter().filter_map(pair).collect()))
 }
 
-fn compare_user_data(group: &NodeGroupPlan, bytes: &[u8]) -> Result<(), Error> {
+pub(super) fn compare_user_data(group: &NodeGroupPlan, bytes: &[u8]) -> Result<(), Error> {
     let what = format!("node-groups/{}/user-data.mime", group.name);
     let document = user_data::read(bytes).map_err(|error| invalid(&what, error.to_string()))?;
     let only_ours = document.foreign_parts().next().is_none();
@@ -116,8 +116,13 @@ fn compare_settings(group: &NodeGroupPlan, bytes: &[u8]) -> Result<(), Error> {
             return Err(invalid(&what, format!("the label {key} differs")));
         }
     }
+    // Merged into the user's settings, theirs may stay: max pods where ours sets none or more, and the DNS address.
+    let document = user_data::read(bytes).map_err(|error| invalid(&what, error.to_string()))?;
+    let has_theirs = document.foreign_parts().next().is_some();
     let max_pods = kubernetes.and_then(|kubernetes| kubernetes.get("max-pods")?.as_integer());
-    if max_pods != group.max_pods.written.map(i64::from) {
+    let written = group.max_pods.written.map(i64::from);
+    let is_theirs = has_theirs && max_pods.is_some_and(|theirs| written.is_none_or(|ours| theirs < ours));
+    if max_pods != written && !is_theirs {
         return Err(invalid(&what, "max-pods differs"));
     }
     if let Bootstrap::UserData(access) = &group.bootstrap {
@@ -127,7 +132,9 @@ fn compare_settings(group: &NodeGroupPlan, bytes: &[u8]) -> Result<(), Error> {
             ("cluster-certificate", &access.certificate_authority),
             ("cluster-dns-ip", &access.dns_address.to_string()),
         ] {
-            if kubernetes.and_then(|kubernetes| kubernetes.get(key)?.as_str()) != Some(wanted) {
+            let found = kubernetes.and_then(|kubernetes| kubernetes.get(key));
+            let is_theirs = has_theirs && key == "cluster-dns-ip" && found.is_some();
+            if found.and_then(|value| value.as_str()) != Some(wanted) && !is_theirs {
                 return Err(invalid(&what, format!("{key} is not `{wanted}`")));
             }
         }

@@ -1,6 +1,8 @@
 //! The template engine: strict, unescaped, and values get into text through quoting helpers only: `json`, `toml`,
 //! `sh`, and, where people read the text, `plain` (YAML), `word` (shell) and `comment`.
 
+use std::sync::{LazyLock, Mutex, PoisonError};
+
 use handlebars::{Context, Handlebars, Helper, HelperResult, Output, RenderContext, RenderError, RenderErrorReason};
 use serde::Serialize;
 use serde_json::Value;
@@ -31,7 +33,8 @@ pub(crate) fn render(template: Template, values: &impl Serialize) -> Result<Stri
         .map_err(|source| Error::Template { template: template.name.into(), source: Box::new(source) })
 }
 
-fn fill_in(template: Template, values: &impl Serialize) -> Result<String, RenderError> {
+/// Templates that were used before: parsing one takes far longer than filling it in.
+static PARSED: LazyLock<Mutex<Handlebars<'static>>> = LazyLock::new(|| {
     let mut registry = Handlebars::new();
     registry.set_strict_mode(true);
     registry.set_prevent_indent(true);
@@ -42,10 +45,18 @@ fn fill_in(template: Template, values: &impl Serialize) -> Result<String, Render
     registry.register_helper("plain", Box::new(plain_helper));
     registry.register_helper("word", Box::new(word_helper));
     registry.register_helper("comment", Box::new(comment_helper));
-    for partial in PARTIALS {
-        registry.register_partial(partial.name, partial.source)?;
+    Mutex::new(registry)
+});
+
+fn fill_in(template: Template, values: &impl Serialize) -> Result<String, RenderError> {
+    let mut registry = PARSED.lock().unwrap_or_else(PoisonError::into_inner);
+    let included =
+        PARTIALS.into_iter().filter(|partial| template.source.contains(&format!("{{{{> {}}}}}", partial.name)));
+    for needed in included.chain([template]) {
+        if !registry.has_template(needed.name) {
+            registry.register_template_string(needed.name, needed.source)?;
+        }
     }
-    registry.register_template_string(template.name, template.source)?;
     registry.render(template.name, values)
 }
 
@@ -178,7 +189,7 @@ mod tests {
     use super::{Template, render};
 
     fn filled(source: &'static str, values: &Value) -> Result<String, String> {
-        render(Template { name: "test", source }, values)
+        render(Template { name: source, source }, values)
             .map_err(|error| std::error::Error::source(&error).expect("a template error has a source").to_string())
     }
 

@@ -13,7 +13,7 @@ use crate::user_data::{Document, Family, MergeProblem, Note, Target, merge};
 const RETIRED: Template = Template { name: "retired.sh.hbs", source: include_str!("../../templates/retired.sh.hbs") };
 
 /// Content type of a script that cloud-init runs once per instance.
-const SHELL_SCRIPT: &str = "text/x-shellscript; charset=\"us-ascii\"";
+pub(super) const SHELL_SCRIPT: &str = "text/x-shellscript; charset=\"us-ascii\"";
 /// Content type of a part that nodeadm reads.
 const NODE_CONFIG: &str = "application/node.eks.aws";
 /// Bottlerocket's settings have no content type of their own; this one names them in the table of sizes.

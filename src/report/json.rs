@@ -8,8 +8,10 @@ use super::phases::PhaseCapacity;
 use crate::advise::Advice;
 use crate::capacity::Capacity;
 use crate::capacity::moves::Move;
+use crate::diff::{Applied, Diff};
 use crate::error::Error;
 use crate::finding::Finding;
+use crate::inventory::Inventory;
 use crate::plan::Plan;
 use crate::plan::explanation::Explanation;
 
@@ -90,4 +92,28 @@ pub fn explanation(explanation: &Explanation, findings: &[Finding]) -> Result<St
 /// As [`pretty`].
 pub fn generated(written: &Written, findings: &[Finding]) -> Result<String, Error> {
     pretty("the result", &json!({ "schema_version": SCHEMA_VERSION, "written": written, "findings": findings }))
+}
+
+/// `eniplan diff -o json`.
+///
+/// # Errors
+/// As [`pretty`].
+pub fn diff(diff: &Diff, inventory: &Inventory, findings: &[Finding]) -> Result<String, Error> {
+    let mut document = super::diff::json(diff, inventory);
+    if let Some(fields) = document.as_object_mut() {
+        fields.insert("findings".into(), json!(findings));
+    }
+    pretty("the diff", &document)
+}
+
+/// `eniplan apply -o json`.
+///
+/// # Errors
+/// As [`pretty`].
+pub fn applied(diff: &Diff, inventory: &Inventory, applied: &Applied) -> Result<String, Error> {
+    let mut document = super::apply::json(diff, inventory, applied);
+    if let Some(fields) = document.as_object_mut() {
+        fields.insert("schema_version".into(), json!(SCHEMA_VERSION));
+    }
+    pretty("the result", &document)
 }

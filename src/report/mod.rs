@@ -3,17 +3,26 @@
 //! Text carries its colours as escape sequences; whoever prints it removes them where they are not wanted.
 
 pub mod advise;
+pub mod apply;
 mod bars;
 pub mod capacity;
+pub mod diff;
 pub mod error;
 pub mod explain;
 pub mod findings;
 pub mod generate;
 pub mod html;
 pub mod init;
+pub mod inventory;
 pub mod json;
+pub mod lint;
 pub mod moves;
 pub mod phases;
 pub mod plan;
+pub mod policy;
+pub mod progress;
+pub mod sarif;
 mod style;
 mod table;
+
+pub use style::printable;

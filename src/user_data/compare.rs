@@ -73,37 +73,74 @@ pub fn differences(before: &Document, after: &Document) -> Vec<Difference> {
     if before.kind != after.kind && (before.kind == Kind::Mime || after.kind == Kind::Mime) {
         found.push(Difference { what: What::Form, before: None, after: None });
     }
-    let (old, new) = (&before.parts, &after.parts);
+    let old: Vec<Normal<'_>> = before.parts.iter().map(Normal::of).collect();
+    let new: Vec<Normal<'_>> = after.parts.iter().map(Normal::of).collect();
     let (mut old_at, mut new_at) = (0, 0);
-    for (old_index, new_index) in pairs(old, new).into_iter().chain([(old.len(), new.len())]) {
+    for (old_index, new_index) in pairs(&old, &new).into_iter().chain([(old.len(), new.len())]) {
         // Between two parts that both have, parts are paired in their order, so that a change shows as one.
         while old_at < old_index && new_at < new_index {
-            found.extend(changes(old, old_at, new, new_at));
+            found.extend(changes(&old, old_at, &new, new_at));
             (old_at, new_at) = (old_at + 1, new_at + 1);
         }
         for index in old_at..old_index {
-            found.push(Difference { what: What::Removed, before: name(old, index), after: None });
+            found.push(Difference { what: What::Removed, before: name(&old, index), after: None });
         }
         for index in new_at..new_index {
-            found.push(Difference { what: What::Added, before: None, after: name(new, index) });
+            found.push(Difference { what: What::Added, before: None, after: name(&new, index) });
         }
         (old_at, new_at) = (old_index + 1, new_index + 1);
         if old_index < old.len() {
-            found.extend(changes(old, old_index, new, new_index));
+            found.extend(changes(&old, old_index, &new, new_index));
         }
     }
     found
 }
 
-/// Parts that belong together: ours by name, foreign ones by what they say; as many as stand in the same order.
-fn pairs(old: &[Part], new: &[Part]) -> Vec<(usize, usize)> {
-    let belong = |i: usize, j: usize| match (old.get(i), new.get(j)) {
-        (Some(a), Some(b)) if is_ours(a) || is_ours(b) => {
-            is_ours(a) && is_ours(b) && marker_name(&a.content()) == marker_name(&b.content())
+/// A part without what does not count.
+struct Normal<'a> {
+    media_type: &'a str,
+    ours: Option<String>,
+    content_type: (Option<String>, Vec<(String, String)>),
+    headers: Vec<(String, String)>,
+    body: Cow<'a, [u8]>,
+}
+
+impl<'a> Normal<'a> {
+    fn of(part: &'a Part) -> Self {
+        let mut content_type = ContentType::parse(&part.content_type);
+        content_type.parameters.sort();
+        let mut headers: Vec<(String, String)> = part
+            .headers
+            .iter()
+            .map(|header| (header.name.to_ascii_lowercase(), header.value.trim().to_owned()))
+            .filter(|(name, _)| !TRANSPORT.contains(&name.as_str()))
+            .collect();
+        headers.sort();
+        Self {
+            media_type: part.media_type(),
+            ours: is_ours(part).then(|| marker_name(&part.content())).flatten(),
+            content_type: (content_type.media_type, content_type.parameters),
+            headers,
+            body: normal_body(part),
         }
-        (Some(a), Some(b)) => same_body(a, b) && same_headers(a, b),
-        _ => false,
-    };
+    }
+
+    fn has_headers_of(&self, other: &Self) -> bool {
+        self.content_type == other.content_type && self.headers == other.headers
+    }
+
+    /// Ours belong together by name, foreign ones by what they say.
+    fn belongs_to(&self, other: &Self) -> bool {
+        if self.ours.is_some() || other.ours.is_some() {
+            return self.ours == other.ours;
+        }
+        self.body == other.body && self.has_headers_of(other)
+    }
+}
+
+/// Parts that belong together, as many as stand in the same order.
+fn pairs(old: &[Normal<'_>], new: &[Normal<'_>]) -> Vec<(usize, usize)> {
+    let belong = |i: usize, j: usize| old.get(i).zip(new.get(j)).is_some_and(|(a, b)| a.belongs_to(b));
     let width = new.len() + 1;
     let mut lengths = vec![0_usize; (old.len() + 1) * width];
     let get = |lengths: &[usize], i: usize, j: usize| lengths.get(i * width + j).copied().unwrap_or(0);
@@ -134,46 +171,22 @@ fn pairs(old: &[Part], new: &[Part]) -> Vec<(usize, usize)> {
     found
 }
 
-fn changes(old: &[Part], old_index: usize, new: &[Part], new_index: usize) -> Vec<Difference> {
-    let (Some(a), Some(b)) = (old.get(old_index), new.get(new_index)) else { return Vec::new() };
+fn changes(old: &[Normal<'_>], old_index: usize, new: &[Normal<'_>], new_index: usize) -> Vec<Difference> {
+    let Some((a, b)) = old.get(old_index).zip(new.get(new_index)) else { return Vec::new() };
     let difference = |what| Difference { what, before: name(old, old_index), after: name(new, new_index) };
     let mut found = Vec::new();
-    if !same_headers(a, b) {
+    if !a.has_headers_of(b) {
         found.push(difference(What::Headers));
     }
-    if !same_body(a, b) {
+    if a.body != b.body {
         found.push(difference(What::Body));
     }
     found
 }
 
-fn name(parts: &[Part], index: usize) -> Option<PartName> {
+fn name(parts: &[Normal<'_>], index: usize) -> Option<PartName> {
     let part = parts.get(index)?;
-    let ours = is_ours(part).then(|| marker_name(&part.content())).flatten();
-    Some(PartName { number: index + 1, media_type: part.media_type().to_owned(), ours })
-}
-
-fn same_headers(a: &Part, b: &Part) -> bool {
-    let others = |part: &Part| {
-        let mut others: Vec<(String, String)> = part
-            .headers
-            .iter()
-            .map(|header| (header.name.to_ascii_lowercase(), header.value.trim().to_owned()))
-            .filter(|(name, _)| !TRANSPORT.contains(&name.as_str()))
-            .collect();
-        others.sort();
-        others
-    };
-    let content_type = |part: &Part| {
-        let mut content_type = ContentType::parse(&part.content_type);
-        content_type.parameters.sort();
-        (content_type.media_type, content_type.parameters)
-    };
-    content_type(a) == content_type(b) && others(a) == others(b)
-}
-
-fn same_body(a: &Part, b: &Part) -> bool {
-    normal_body(a) == normal_body(b)
+    Some(PartName { number: index + 1, media_type: part.media_type.to_owned(), ours: part.ours.clone() })
 }
 
 fn normal_body(part: &Part) -> Cow<'_, [u8]> {

@@ -126,8 +126,7 @@ fn common(old: &[&[u8]], old_range: Range<usize>, new: &[&[u8]], new_range: Rang
     if height.saturating_mul(width) > MAX_COMPARISONS {
         return Vec::new();
     }
-    let line = |lines: &[&[u8]], index: usize| lines.get(index).map(|line| line.to_vec());
-    let same = |i: usize, j: usize| line(old, old_range.start + i) == line(new, new_range.start + j);
+    let same = |i: usize, j: usize| old.get(old_range.start + i) == new.get(new_range.start + j);
     // lengths[i][j] is the length for the lines from i and from j on.
     let mut lengths = vec![vec![0_u32; width + 1]; height + 1];
     let get =

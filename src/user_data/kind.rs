@@ -89,7 +89,7 @@ pub fn content_type_of(body: &[u8]) -> &'static str {
     sniff(body).1
 }
 
-pub(super) fn starts_with_ignoring_case(text: &[u8], start: &[u8]) -> bool {
+fn starts_with_ignoring_case(text: &[u8], start: &[u8]) -> bool {
     text.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
 }
 

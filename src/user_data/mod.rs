@@ -18,6 +18,7 @@ pub mod nodeadm;
 mod oddity;
 mod ours;
 mod read;
+pub mod redact;
 pub mod shell;
 pub mod size;
 

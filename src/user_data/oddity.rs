@@ -20,6 +20,8 @@ pub enum OddityKind {
     BlankLinesFirst,
     /// A multipart in which no part can be found.
     NoParts,
+    /// A MIME message that is no multipart but one part.
+    SinglePart,
     /// No `MIME-Version` header: cloud-init takes the text for something else.
     NoMimeVersion,
     /// `MIME-Version` does not come first. Legal, and harmless.
@@ -68,10 +70,11 @@ pub enum OddityKind {
 
 impl OddityKind {
     /// All of them, in the order above.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::ByteOrderMark,
         Self::BlankLinesFirst,
         Self::NoParts,
+        Self::SinglePart,
         Self::NoMimeVersion,
         Self::HeaderOrder,
         Self::UnquotedBoundary,
@@ -102,6 +105,7 @@ impl OddityKind {
             Self::ByteOrderMark => "it starts with a byte order mark",
             Self::BlankLinesFirst => "it starts with blank lines",
             Self::NoParts => "it is a multipart without any part",
+            Self::SinglePart => "it is a MIME message that is no multipart",
             Self::NoMimeVersion => "it has no MIME-Version header",
             Self::HeaderOrder => "MIME-Version is not its first header",
             Self::UnquotedBoundary => "its boundary needs quotes and has none",

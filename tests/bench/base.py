@@ -1,5 +1,8 @@
-"""What the tests of the bench have in common: a bench for each class, reset and seeded with the sample before each test."""
+"""What the tests of the bench have in common: one bench for all of them, reset and seeded with the sample before
+each test."""
 
+import atexit
+import functools
 import unittest
 
 import botocore.exceptions
@@ -9,16 +12,29 @@ from client import Bench, sample
 TEMPLATE = "lt-0123456789abcdef0"
 
 
+@functools.cache
+def shared_bench():
+    """The bench of all tests in this process."""
+    bench = Bench()
+    atexit.register(bench.stop)
+    return bench
+
+
+@functools.cache
+def client(service, validate=True):
+    """A client of it. Making one takes longer than most tests."""
+    return shared_bench().aws(service, validate=validate)
+
+
 class BenchTest(unittest.TestCase):
     maxDiff = None
 
     @classmethod
     def setUpClass(cls):
-        cls.bench = Bench()
-        cls.addClassCleanup(cls.bench.stop)
-        cls.ec2, cls.eks, cls.sts = (cls.bench.aws(service) for service in ("ec2", "eks", "sts"))
+        cls.bench = shared_bench()
+        cls.ec2, cls.eks, cls.sts = (client(service) for service in ("ec2", "eks", "sts"))
         # Clients that let wrong parameters through.
-        cls.loose_ec2, cls.loose_eks = (cls.bench.aws(service, validate=False) for service in ("ec2", "eks"))
+        cls.loose_ec2, cls.loose_eks = (client(service, validate=False) for service in ("ec2", "eks"))
 
     def setUp(self):
         self.control("POST", "reset")

@@ -11,9 +11,9 @@ import world
 from faults import Faults
 from held import Held
 from journal import Journal
-from later import Later
 from kube import kinds
 from kube.reading import load
+from later import Later
 
 
 class Bench:

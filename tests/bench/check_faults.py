@@ -26,7 +26,9 @@ class Faults(BenchTest):
                 self.refused(codes[1], self.eks.list_clusters)
                 self.refused(codes[2], self.sts.get_caller_identity)
                 self.assertEqual(self.kube("GET", NODES)[0], codes[3])
-        self.assertEqual({entry["fault"] for entry in self.control("GET", "journal")}, {"throttle", "deny", "expired", "error"})
+        self.assertEqual(
+            {entry["fault"] for entry in self.control("GET", "journal")}, {"throttle", "deny", "expired", "error"}
+        )
 
     def test_a_rule_meets_one_call_and_then_no_more(self):
         self.faults({"service": "ec2", "action": "DescribeVpcs", "ordinal": 2, "kind": "throttle"})
@@ -43,13 +45,33 @@ class Faults(BenchTest):
     def test_only_mutating_calls_and_no_dry_runs(self):
         self.faults({"mutating": True, "ordinal": 1, "kind": "deny"})
         self.ec2.describe_vpcs()
-        self.refused("DryRunOperation", self.ec2.modify_launch_template, LaunchTemplateId=TEMPLATE, DefaultVersion="3", DryRun=True)
-        self.refused("UnauthorizedOperation", self.ec2.modify_launch_template, LaunchTemplateId=TEMPLATE, DefaultVersion="3")
+        self.refused(
+            "DryRunOperation",
+            self.ec2.modify_launch_template,
+            LaunchTemplateId=TEMPLATE,
+            DefaultVersion="3",
+            DryRun=True,
+        )
+        self.refused(
+            "UnauthorizedOperation", self.ec2.modify_launch_template, LaunchTemplateId=TEMPLATE, DefaultVersion="3"
+        )
         self.ec2.modify_launch_template(LaunchTemplateId=TEMPLATE, DefaultVersion="3")
 
     def test_only_one_resource(self):
-        self.faults({"action": "DescribeLaunchTemplateVersions", "resource": TEMPLATE, "kind": "deny", "message": "not this one"})
-        self.refused("UnauthorizedOperation", self.ec2.describe_launch_template_versions, LaunchTemplateId=TEMPLATE, says="not this one")
+        self.faults(
+            {
+                "action": "DescribeLaunchTemplateVersions",
+                "resource": TEMPLATE,
+                "kind": "deny",
+                "message": "not this one",
+            }
+        )
+        self.refused(
+            "UnauthorizedOperation",
+            self.ec2.describe_launch_template_versions,
+            LaunchTemplateId=TEMPLATE,
+            says="not this one",
+        )
         self.ec2.describe_launch_template_versions(LaunchTemplateName="web-nodes")
 
     def test_cut_before_and_after_acting(self):
@@ -58,12 +80,16 @@ class Faults(BenchTest):
                 self.faults({"mutating": True, "kind": kind, "times": 1})
                 with self.assertRaises((botocore.exceptions.HTTPClientError, botocore.parsers.ResponseParserError)):
                     self.new_version(KeyName="ops")
-                self.assertEqual(self.ec2.describe_launch_templates()["LaunchTemplates"][0]["LatestVersionNumber"], versions)
+                self.assertEqual(
+                    self.ec2.describe_launch_templates()["LaunchTemplates"][0]["LatestVersionNumber"], versions
+                )
 
     def test_a_retry_after_a_lost_answer_makes_no_second_version(self):
         self.faults({"mutating": True, "kind": "cut_after", "times": 1})
         patient = self.bench.aws("ec2", attempts=3)
-        made = patient.create_launch_template_version(LaunchTemplateId=TEMPLATE, LaunchTemplateData={"KeyName": "ops"}, ClientToken="t")
+        made = patient.create_launch_template_version(
+            LaunchTemplateId=TEMPLATE, LaunchTemplateData={"KeyName": "ops"}, ClientToken="t"
+        )
         self.assertEqual(made["LaunchTemplateVersion"]["VersionNumber"], 6)
         self.assertEqual(len(self.control("GET", "journal?mutating=true")), 2)
 
@@ -73,7 +99,16 @@ class Faults(BenchTest):
             self.kube("GET", NODES)
 
     def test_garbage_and_any_other_answer(self):
-        self.faults({"action": "DescribeVpcs", "kind": "garbage"}, {"action": "list nodes", "kind": "answer", "status": 410, "body": '{"kind":"Status","code":410}', "content_type": "application/json"})
+        self.faults(
+            {"action": "DescribeVpcs", "kind": "garbage"},
+            {
+                "action": "list nodes",
+                "kind": "answer",
+                "status": 410,
+                "body": '{"kind":"Status","code":410}',
+                "content_type": "application/json",
+            },
+        )
         with self.assertRaises(botocore.parsers.ResponseParserError):
             self.ec2.describe_vpcs()
         self.assertEqual(self.kube("GET", NODES)[0], 410)
@@ -85,11 +120,27 @@ class Faults(BenchTest):
             self.refused("ExpiredTokenException", self.eks.list_clusters)
 
     def test_an_error_of_the_services_own(self):
-        self.faults({"action": "UpdateNodegroupVersion", "kind": "refuse", "code": "InvalidRequestException", "message": "You are not authorized to launch instances with this launch template."})
-        self.refused("InvalidRequestException", self.eks.update_nodegroup_version, clusterName="demo", nodegroupName="web", says="not authorized to launch")
+        self.faults(
+            {
+                "action": "UpdateNodegroupVersion",
+                "kind": "refuse",
+                "code": "InvalidRequestException",
+                "message": "You are not authorized to launch instances with this launch template.",
+            }
+        )
+        self.refused(
+            "InvalidRequestException",
+            self.eks.update_nodegroup_version,
+            clusterName="demo",
+            nodegroupName="web",
+            says="not authorized to launch",
+        )
 
     def test_how_calls_overlap_and_repeat_is_written_down(self):
-        self.faults({"action": "DescribeVpcs", "kind": "delay", "seconds": 0.3}, {"action": "DescribeSubnets", "kind": "throttle", "times": 1})
+        self.faults(
+            {"action": "DescribeVpcs", "kind": "delay", "seconds": 0.3},
+            {"action": "DescribeSubnets", "kind": "throttle", "times": 1},
+        )
         threads = [threading.Thread(target=self.ec2.describe_vpcs) for _ in range(3)]
         for thread in threads:
             thread.start()
@@ -138,7 +189,11 @@ class Held(BenchTest):
         for kind, meanwhile in (("withhold_before", 5), ("withhold_after", 7)):
             with self.subTest(kind):
                 self.faults({"mutating": True, "kind": kind, "times": 1})
-                thread, results = self.in_background(lambda: self.loose_ec2.create_launch_template_version(LaunchTemplateId=TEMPLATE, LaunchTemplateData={"KeyName": "x"}))
+                thread, results = self.in_background(
+                    lambda: self.loose_ec2.create_launch_template_version(
+                        LaunchTemplateId=TEMPLATE, LaunchTemplateData={"KeyName": "x"}
+                    )
+                )
                 self.assertEqual(self.held()[0]["action"], "CreateLaunchTemplateVersion")
                 self.assertEqual(self.latest(), meanwhile)
                 self.control("POST", "release")
@@ -149,9 +204,15 @@ class Held(BenchTest):
         for kind, versions in (("withhold_before", 5), ("withhold_after", 6)):
             with self.subTest(kind):
                 self.faults({"mutating": True, "kind": kind, "times": 1})
-                impatient = self.bench.session().client("ec2", endpoint_url=self.bench.ports["aws_endpoint_url"], config=botocore.config.Config(read_timeout=0.3, retries={"total_max_attempts": 1}))
+                impatient = self.bench.session().client(
+                    "ec2",
+                    endpoint_url=self.bench.ports["aws_endpoint_url"],
+                    config=botocore.config.Config(read_timeout=0.3, retries={"total_max_attempts": 1}),
+                )
                 with self.assertRaises(botocore.exceptions.ReadTimeoutError):
-                    impatient.create_launch_template_version(LaunchTemplateId=TEMPLATE, LaunchTemplateData={"KeyName": "x"})
+                    impatient.create_launch_template_version(
+                        LaunchTemplateId=TEMPLATE, LaunchTemplateData={"KeyName": "x"}
+                    )
                 impatient.close()
                 while self.control("GET", "held"):
                     pass
@@ -164,7 +225,12 @@ class World(BenchTest):
         self.control("POST", "snapshot?name=a")
         self.settings(polls=1)
         self.new_version(KeyName="ops")
-        self.eks.update_addon(clusterName="demo", addonName="vpc-cni", configurationValues='{"env":{"WARM_ENI_TARGET":"2"}}', resolveConflicts="PRESERVE")
+        self.eks.update_addon(
+            clusterName="demo",
+            addonName="vpc-cni",
+            configurationValues='{"env":{"WARM_ENI_TARGET":"2"}}',
+            resolveConflicts="PRESERVE",
+        )
         self.control("POST", "snapshot?name=b")
         self.eks.describe_addon(clusterName="demo", addonName="vpc-cni")
         self.kube("DELETE", "/apis/crd.k8s.amazonaws.com/v1alpha1/eniconfigs/ap-southeast-1a")
@@ -185,6 +251,10 @@ class World(BenchTest):
         self.assertEqual(self.kube("GET", "/api/v1/pods")[0], 403)
 
     def test_what_is_not_understood_is_refused(self):
-        for method, name, body in (("POST", "settings", {"pols": 1}), ("POST", "seed", {"inventroy": {}}), ("GET", "nothing", None)):
+        for method, name, body in (
+            ("POST", "settings", {"pols": 1}),
+            ("POST", "seed", {"inventroy": {}}),
+            ("GET", "nothing", None),
+        ):
             with self.assertRaises(RuntimeError):
                 self.control(method, name, body)

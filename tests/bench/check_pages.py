@@ -10,8 +10,12 @@ def big_inventory():
     """25 of everything, so that pages of 12 make three."""
     inventory = sample()
     for member, key, at in (
-        ("subnets", "subnet_id", 0), ("security_groups", "group_id", 0), ("route_tables", "route_table_id", 0), ("images", "image_id", 0),
-        ("instance_types", "instance_type", 0), ("node_groups", "name", 1),
+        ("subnets", "subnet_id", 0),
+        ("security_groups", "group_id", 0),
+        ("route_tables", "route_table_id", 0),
+        ("images", "image_id", 0),
+        ("instance_types", "instance_type", 0),
+        ("node_groups", "name", 1),
     ):
         pattern = inventory[member][at]
         while len(inventory[member]) < 25:
@@ -20,7 +24,11 @@ def big_inventory():
             name = f"{pattern[key][:-4]}{suffix}" if member != "node_groups" else f"old-{number:02d}"
             inventory[member].append({**copy.deepcopy(pattern), key: name, "cidr_block": f"10.0.{number}.0/24"})
     inventory["launch_templates"] += [
-        {**copy.deepcopy(inventory["launch_templates"][0]), "launch_template_id": f"lt-0123456789abc{at:04x}", "launch_template_name": f"other-{at}"}
+        {
+            **copy.deepcopy(inventory["launch_templates"][0]),
+            "launch_template_id": f"lt-0123456789abc{at:04x}",
+            "launch_template_name": f"other-{at}",
+        }
         for at in range(119)
     ]
     inventory["launch_templates"][0]["latest_version_number"] = 250
@@ -92,19 +100,34 @@ class Lookups(BenchTest):
             found = self.ec2.describe_subnets(Filters=[{"Name": name, "Values": values} for name, values in filters])
             return [subnet["SubnetId"][:10] for subnet in found["Subnets"]]
 
-        self.assertEqual(subnets(("vpc-id", ["vpc-0a1b2c3d4e5f60718"]), ("availability-zone-id", ["apse1-az2"])), ["subnet-0aa", "subnet-0dd"])
+        self.assertEqual(
+            subnets(("vpc-id", ["vpc-0a1b2c3d4e5f60718"]), ("availability-zone-id", ["apse1-az2"])),
+            ["subnet-0aa", "subnet-0dd"],
+        )
         self.assertEqual(subnets(("tag:Name", ["pod-*"])), ["subnet-0dd", "subnet-0ee"])
         self.assertEqual(subnets(("tag-key", ["eniplan.dev/pool"]), ("cidr-block", ["100.64.16.0/20"])), ["subnet-0ee"])
         self.refused("InvalidParameterValue", subnets, ("no-such-filter", ["x"]), status=400)
 
     def test_missing_ids_are_all_named(self):
         a, b = "subnet-0fffffffffffffff1", "subnet-0fffffffffffffff2"
-        self.refused("InvalidSubnetID.NotFound", self.ec2.describe_subnets, SubnetIds=[a], says=f"The subnet ID '{a}' does not exist")
-        self.refused("InvalidSubnetID.NotFound", self.ec2.describe_subnets, SubnetIds=[a, b], says=f"The subnet IDs '{a}, {b}' do not exist")
+        self.refused(
+            "InvalidSubnetID.NotFound",
+            self.ec2.describe_subnets,
+            SubnetIds=[a],
+            says=f"The subnet ID '{a}' does not exist",
+        )
+        self.refused(
+            "InvalidSubnetID.NotFound",
+            self.ec2.describe_subnets,
+            SubnetIds=[a, b],
+            says=f"The subnet IDs '{a}, {b}' do not exist",
+        )
         self.refused("InvalidSubnetID.Malformed", self.ec2.describe_subnets, SubnetIds=["subnet-xyz"])
         self.refused("InvalidVpcID.NotFound", self.ec2.describe_vpcs, VpcIds=["vpc-0fffffffffffffff1"])
         self.refused("InvalidGroup.NotFound", self.ec2.describe_security_groups, GroupIds=["sg-0fffffffffffffff1"])
-        self.refused("InvalidRouteTableID.NotFound", self.ec2.describe_route_tables, RouteTableIds=["rtb-0fffffffffffffff1"])
+        self.refused(
+            "InvalidRouteTableID.NotFound", self.ec2.describe_route_tables, RouteTableIds=["rtb-0fffffffffffffff1"]
+        )
         self.refused("InvalidAMIID.NotFound", self.ec2.describe_images, ImageIds=["ami-0fffffffffffffff1"])
         self.refused("InvalidInstanceType", self.ec2.describe_instance_types, InstanceTypes=["m5.huge"])
         self.refused("InvalidInstanceID.NotFound", self.ec2.describe_instances, InstanceIds=["i-0fffffffffffffff1"])
@@ -119,5 +142,7 @@ class Lookups(BenchTest):
         self.refused("ResourceNotFoundException", eks.describe_cluster, name="demo", status=404)
 
     def test_what_the_bench_does_not_know_moto_answers(self):
-        offerings = self.ec2.describe_instance_type_offerings(LocationType="region", Filters=[{"Name": "instance-type", "Values": ["m5.large"]}])
+        offerings = self.ec2.describe_instance_type_offerings(
+            LocationType="region", Filters=[{"Name": "instance-type", "Values": ["m5.large"]}]
+        )
         self.assertEqual([one["InstanceType"] for one in offerings["InstanceTypeOfferings"]], ["m5.large"])

@@ -1,4 +1,5 @@
-"""Replays what a real API server was asked and compares the answers: as recorded, and with everything renamed that can be.
+"""Replays what a real API server was asked and compares the answers: as recorded, and with everything renamed that
+can be.
 
 With ENIPLAN_TEST_KUBECONFIG the same requests go to the server of that file instead, which proves the recording.
 """
@@ -75,7 +76,8 @@ def _token(token):
 
 
 class Normal:
-    """Takes out of an answer what differs between runs, consistently: the same uid becomes the same word. Between servers
+    """Takes out of an answer what differs between runs, consistently: the same uid becomes the same word. Between
+    servers
     resourceVersions differ too."""
 
     def __init__(self, exact):
@@ -153,15 +155,22 @@ class Replaying(unittest.TestCase):
 
     def ask(self, server, case, request, agent):
         token = "nonsense" if case == "bad token" else None
-        return server.kube(request["method"], request["path"], request["body"], request["contentType"], request["accept"], token, agent)
+        return server.kube(
+            request["method"], request["path"], request["body"], request["contentType"], request["accept"], token, agent
+        )
 
     def make_five(self, server, names):
         """The recording leaves out how the objects of its pages came about."""
         prefix = "n" if names else "p"
         for at in range(5):
             body = {
-                "apiVersion": "crd.k8s.amazonaws.com/v1alpha1", "kind": "ENIConfig", "metadata": {"name": f"{prefix}-{at}"},
-                "spec": {"securityGroups": [names.get("sg-0a", "sg-0a")], "subnet": names.get("subnet-0aaa", "subnet-0aaa")},
+                "apiVersion": "crd.k8s.amazonaws.com/v1alpha1",
+                "kind": "ENIConfig",
+                "metadata": {"name": f"{prefix}-{at}"},
+                "spec": {
+                    "securityGroups": [names.get("sg-0a", "sg-0a")],
+                    "subnet": names.get("subnet-0aaa", "subnet-0aaa"),
+                },
             }
             manager = names.get("eniplan", "eniplan")
             path = f"/apis/crd.k8s.amazonaws.com/v1alpha1/eniconfigs/{prefix}-{at}?fieldManager={manager}"
@@ -175,7 +184,9 @@ class OfTheBench(Replaying):
         cls.addClassCleanup(cls.bench.stop)
 
     def ask(self, server, case, request, agent):
-        self.bench.control("PUT", "faults", [{"service": "kube", "action": "*", "kind": "deny"}] if case.startswith("no right") else [])
+        self.bench.control(
+            "PUT", "faults", [{"service": "kube", "action": "*", "kind": "deny"}] if case.startswith("no right") else []
+        )
         return super().ask(server, case, request, agent)
 
     def empty(self, names):
@@ -194,7 +205,16 @@ class OfTheBench(Replaying):
 
     def test_renaming_leaves_no_name(self):
         text = json.dumps([case for case in renamed(recorded()) if case["case"] != "CRD"])
-        for name in ("eniplan", "helm", "pod-1a", "aws-node", "sg-0a", "subnet-0aaa1111bbbb2222c", "kubectl-edit", "WARM_ENI_TARGET"):
+        for name in (
+            "eniplan",
+            "helm",
+            "pod-1a",
+            "aws-node",
+            "sg-0a",
+            "subnet-0aaa1111bbbb2222c",
+            "kubectl-edit",
+            "WARM_ENI_TARGET",
+        ):
             self.assertNotIn(name, text)
 
     def test_an_answer_that_differs_is_seen(self):
@@ -213,7 +233,8 @@ class OfTheBench(Replaying):
 
 
 class OfARealServer(Replaying):
-    """With a server given; the recording is that of the bench's class, the numbers are the server's own. Without, the bench itself is
+    """With a server given; the recording is that of the bench's class, the numbers are the server's own. Without,
+    the bench itself is
     asked in this way, by a kubeconfig, so that this path does not rot."""
 
     def server(self):
@@ -226,8 +247,18 @@ class OfARealServer(Replaying):
         bench.control("POST", "settings", {"kube_user": "viewer"})
         bench.control("PUT", "plain-tokens", ["a-token"])
         config = {
-            "current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}], "users": [{"name": "u", "user": {"token": "a-token"}}],
-            "clusters": [{"name": "c", "cluster": {"server": bench.ports["kube_endpoint"], "certificate-authority-data": bench.ports["certificate_authority"]}}],
+            "current-context": "c",
+            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+            "users": [{"name": "u", "user": {"token": "a-token"}}],
+            "clusters": [
+                {
+                    "name": "c",
+                    "cluster": {
+                        "server": bench.ports["kube_endpoint"],
+                        "certificate-authority-data": bench.ports["certificate_authority"],
+                    },
+                }
+            ],
         }
         path = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "kubeconfig"
         path.write_text(json.dumps(config))
@@ -236,7 +267,16 @@ class OfARealServer(Replaying):
     def ask(self, server, case, request, agent):
         if not case.startswith("no right"):
             return super().ask(server, case, request, agent)
-        return server.kube(request["method"], request["path"], request["body"], request["contentType"], request["accept"], None, agent, user="viewer")
+        return server.kube(
+            request["method"],
+            request["path"],
+            request["body"],
+            request["contentType"],
+            request["accept"],
+            None,
+            agent,
+            user="viewer",
+        )
 
     def test_as_recorded_on_another_server(self):
         server = self.server()

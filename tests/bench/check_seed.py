@@ -11,12 +11,39 @@ from reader import Reader
 FIXTURES = HERE.parent.parent / "fixtures"
 # What an inventory may leave out, and how it then reads.
 ABSENT = {
-    "labels": {}, "tags": {}, "annotations": {}, "managers": [], "taints": [], "health_issues": [], "security_groups": [], "instance_types": [],
-    "pod_identity_associations": [], "ip_ranges": [], "user_id_group_pairs": [], "prefix_list_ids": [], "source_security_groups": [],
-    "subnet_ids": [], "security_group_ids": [], "unschedulable": False, "ready": False, "map_public_ip_on_launch": False, "auto_mode": False,
-    "ip_permissions": [], "ip_permissions_egress": [], "routes": [], "main": False, "subnets": [],
+    "labels": {},
+    "tags": {},
+    "annotations": {},
+    "managers": [],
+    "taints": [],
+    "health_issues": [],
+    "security_groups": [],
+    "instance_types": [],
+    "pod_identity_associations": [],
+    "ip_ranges": [],
+    "user_id_group_pairs": [],
+    "prefix_list_ids": [],
+    "source_security_groups": [],
+    "subnet_ids": [],
+    "security_group_ids": [],
+    "unschedulable": False,
+    "ready": False,
+    "map_public_ip_on_launch": False,
+    "auto_mode": False,
+    "ip_permissions": [],
+    "ip_permissions_egress": [],
+    "routes": [],
+    "main": False,
+    "subnets": [],
 }
-LISTS = {"subnets": "subnet_id", "security_groups": "group_id", "route_tables": "route_table_id", "node_groups": "name", "eni_configs": "name", "nodes": "name"}
+LISTS = {
+    "subnets": "subnet_id",
+    "security_groups": "group_id",
+    "route_tables": "route_table_id",
+    "node_groups": "name",
+    "eni_configs": "name",
+    "nodes": "name",
+}
 
 
 def like(expected, got):
@@ -40,7 +67,8 @@ def in_order(inventory):
         inventory["vpc"]["cidr_block_associations"].sort(key=lambda one: one["cidr_block"])
     for one in [*inventory.get("eni_configs", []), *([inventory["aws_node"]] if inventory.get("aws_node") else [])]:
         one["managers"] = sorted(
-            ({**manager, "fields": sorted(manager.get("fields", []))} for manager in one.get("managers", [])), key=json.dumps
+            ({**manager, "fields": sorted(manager.get("fields", []))} for manager in one.get("managers", [])),
+            key=json.dumps,
         )
     return inventory
 
@@ -56,7 +84,9 @@ class Seed(BenchTest):
         for name, inventory in self.inventories():
             with self.subTest(name):
                 seen += 1
-                expected = in_order(self.control("POST", "seed", {"inventory": inventory, "deny_gaps": False})["inventory"])
+                expected = in_order(
+                    self.control("POST", "seed", {"inventory": inventory, "deny_gaps": False})["inventory"]
+                )
                 self.settings(page_size=3)
                 reader = Reader(self.bench, inventory["cluster"]["name"], inventory["region"])
                 got = in_order(reader.inventory())
@@ -76,22 +106,49 @@ class Seed(BenchTest):
 
     def same_templates(self, reader, expected):
         templates = sorted(expected.get("launch_templates", []), key=lambda one: one["launch_template_id"])
-        got = reader.launch_templates({
-            one["launch_template_id"]: [version["version_number"] for version in one["versions"]] for one in templates if one["versions"]
-        })
-        self.assertEqual([like(one, other) for one, other in zip([one for one in templates if one["versions"]], got, strict=True)], got)
+        got = reader.launch_templates(
+            {
+                one["launch_template_id"]: [version["version_number"] for version in one["versions"]]
+                for one in templates
+                if one["versions"]
+            }
+        )
+        self.assertEqual(
+            [like(one, other) for one, other in zip([one for one in templates if one["versions"]], got, strict=True)],
+            got,
+        )
 
     def same_images(self, reader, expected):
         images = expected.get("images", [])
-        got = reader.pages(reader.ec2, "describe_images", "Images", ImageIds=[one["image_id"] for one in images]) if images else []
-        self.assertEqual(sorted((one["image_id"], one.get("name")) for one in images), sorted((one["ImageId"], one.get("Name")) for one in got))
+        got = (
+            reader.pages(reader.ec2, "describe_images", "Images", ImageIds=[one["image_id"] for one in images])
+            if images
+            else []
+        )
+        self.assertEqual(
+            sorted((one["image_id"], one.get("name")) for one in images),
+            sorted((one["ImageId"], one.get("Name")) for one in got),
+        )
         types = expected.get("instance_types", [])
-        got = reader.pages(reader.ec2, "describe_instance_types", "InstanceTypes", InstanceTypes=[one["instance_type"] for one in types]) if types else []
+        got = (
+            reader.pages(
+                reader.ec2,
+                "describe_instance_types",
+                "InstanceTypes",
+                InstanceTypes=[one["instance_type"] for one in types],
+            )
+            if types
+            else []
+        )
         cards = lambda one: [card["maximum_network_interfaces"] for card in one["network_cards"]]  # noqa: E731
         self.assertEqual(
             sorted((one["instance_type"], one["ipv4_addresses_per_interface"], cards(one)) for one in types),
             sorted(
-                (one["InstanceType"], one["NetworkInfo"]["Ipv4AddressesPerInterface"], [card["MaximumNetworkInterfaces"] for card in one["NetworkInfo"]["NetworkCards"]])
+                (
+                    one["InstanceType"],
+                    one["NetworkInfo"]["Ipv4AddressesPerInterface"],
+                    [card["MaximumNetworkInterfaces"] for card in one["NetworkInfo"]["NetworkCards"]],
+                )
                 for one in got
             ),
         )
@@ -99,32 +156,64 @@ class Seed(BenchTest):
     def test_endpoint_and_authority_are_the_benchs_own(self):
         cluster = self.eks.describe_cluster(name="demo")["cluster"]
         self.assertEqual(cluster["endpoint"], self.bench.ports["kube_endpoint"])
-        self.assertTrue(base64.b64decode(cluster["certificateAuthority"]["data"]).startswith(b"-----BEGIN CERTIFICATE-----"))
+        self.assertTrue(
+            base64.b64decode(cluster["certificateAuthority"]["data"]).startswith(b"-----BEGIN CERTIFICATE-----")
+        )
         self.settings(endpoint="seeded")
-        self.assertIn("gr7.ap-southeast-1.eks.amazonaws.com", self.eks.describe_cluster(name="demo")["cluster"]["endpoint"])
+        self.assertIn(
+            "gr7.ap-southeast-1.eks.amazonaws.com", self.eks.describe_cluster(name="demo")["cluster"]["endpoint"]
+        )
 
     def test_denied_reads_of_a_file_are_denied(self):
         inventory = sample()
         inventory["gaps"] = [
-            {"source": "launch_templates", "action": "ec2:DescribeLaunchTemplateVersions", "resource": "lt-0123456789abcdef0", "code": "UnauthorizedOperation", "message": "no"},
+            {
+                "source": "launch_templates",
+                "action": "ec2:DescribeLaunchTemplateVersions",
+                "resource": "lt-0123456789abcdef0",
+                "code": "UnauthorizedOperation",
+                "message": "no",
+            },
             {"source": "nodes", "action": "list nodes", "code": "403", "message": "no"},
         ]
         self.control("POST", "seed", inventory)
-        self.refused("UnauthorizedOperation", self.ec2.describe_launch_template_versions, LaunchTemplateId="lt-0123456789abcdef0", says="no")
+        self.refused(
+            "UnauthorizedOperation",
+            self.ec2.describe_launch_template_versions,
+            LaunchTemplateId="lt-0123456789abcdef0",
+            says="no",
+        )
         self.assertEqual(self.kube("GET", "/api/v1/nodes")[0], 403)
         self.assertEqual(self.kube("GET", "/api/v1/pods")[0], 200)
 
     def test_plain_objects_and_their_kinds(self):
         path = "/apis/karpenter.sh/v1/nodepools"
         self.assertEqual(self.kube("GET", path)[1:], ("text/plain; charset=utf-8", "404 page not found\n"))
-        pool = {"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "default"}, "spec": {"template": {"metadata": {"labels": {"a": "b"}}}}}
+        pool = {
+            "apiVersion": "karpenter.sh/v1",
+            "kind": "NodePool",
+            "metadata": {"name": "default"},
+            "spec": {"template": {"metadata": {"labels": {"a": "b"}}}},
+        }
         self.control("POST", "objects", [pool])
         self.assertEqual([one["metadata"]["name"] for one in self.kube("GET", path)[2]["items"]], ["default"])
 
     def test_further_clusters_and_raw_aws_objects(self):
         other = sample()
         other["cluster"]["name"] = "other"
-        self.control("POST", "seed", {"inventory": other, "keep": True, "aws": {"instances": {"i-0123456789abcdef0": {"InstanceId": "i-0123456789abcdef0", "State": {"Name": "running"}}}}})
+        self.control(
+            "POST",
+            "seed",
+            {
+                "inventory": other,
+                "keep": True,
+                "aws": {
+                    "instances": {
+                        "i-0123456789abcdef0": {"InstanceId": "i-0123456789abcdef0", "State": {"Name": "running"}}
+                    }
+                },
+            },
+        )
         self.assertEqual(self.eks.list_clusters()["clusters"], ["demo", "other"])
         self.assertEqual(len(self.ec2.describe_instances(InstanceIds=["i-0123456789abcdef0"])["Reservations"]), 1)
 
@@ -143,9 +232,13 @@ class Seed(BenchTest):
         ec2 = self.bench.aws("ec2", region="eu-west-1")
         nodes = self.kube("GET", "/api/v1/nodes", token=token)[2]["items"]
         instances = [node["spec"]["providerID"].rpartition("/")[2] for node in nodes]
-        found = ec2.describe_network_interfaces(Filters=[{"Name": "attachment.instance-id", "Values": instances}])["NetworkInterfaces"]
+        found = ec2.describe_network_interfaces(Filters=[{"Name": "attachment.instance-id", "Values": instances}])[
+            "NetworkInterfaces"
+        ]
         self.assertEqual(len(found), 240)
-        by_address = {one["PrivateIpAddress"]: interface for interface in found for one in interface["PrivateIpAddresses"]}
+        by_address = {
+            one["PrivateIpAddress"]: interface for interface in found for one in interface["PrivateIpAddresses"]
+        }
         for pod in pods:
             interface = by_address[pod["status"]["podIP"]]
             self.assertEqual(interface["Attachment"]["DeviceIndex"] == 0, pod["spec"].get("hostNetwork", False))

@@ -11,7 +11,9 @@ def encoded(text):
 
 class Templates(BenchTest):
     def create(self, name="eniplan-demo-web", **more):
-        return self.ec2.create_launch_template(LaunchTemplateName=name, LaunchTemplateData={"UserData": encoded("x")}, **more)
+        return self.ec2.create_launch_template(
+            LaunchTemplateName=name, LaunchTemplateData={"UserData": encoded("x")}, **more
+        )
 
     def test_a_name_is_taken_once(self):
         self.create()
@@ -20,10 +22,17 @@ class Templates(BenchTest):
     def test_names_have_a_length_and_an_alphabet(self):
         for name in ("ab", "x" * 129, "a b c"):
             with self.subTest(name):
-                self.refused("InvalidLaunchTemplateName.MalformedException", self.loose_ec2.create_launch_template, LaunchTemplateName=name, LaunchTemplateData={"UserData": "eA=="})
+                self.refused(
+                    "InvalidLaunchTemplateName.MalformedException",
+                    self.loose_ec2.create_launch_template,
+                    LaunchTemplateName=name,
+                    LaunchTemplateData={"UserData": "eA=="},
+                )
 
     def test_data_is_required(self):
-        self.refused("MissingParameter", self.loose_ec2.create_launch_template, LaunchTemplateName="abc", LaunchTemplateData={})
+        self.refused(
+            "MissingParameter", self.loose_ec2.create_launch_template, LaunchTemplateName="abc", LaunchTemplateData={}
+        )
 
     def test_tags_of_the_template_are_kept_apart_from_its_data(self):
         tags = [{"ResourceType": "launch-template", "Tags": [{"Key": "eniplan.dev/cluster", "Value": "demo"}]}]
@@ -36,34 +45,56 @@ class Templates(BenchTest):
         self.refused("InvalidParameterValue", self.create, TagSpecifications=tags)
 
     def test_tags_that_come_later_are_seen(self):
-        self.ec2.create_tags(Resources=[TEMPLATE], Tags=[{"Key": "new", "Value": "1"}, {"Key": "owner", "Value": "other"}])
+        self.ec2.create_tags(
+            Resources=[TEMPLATE], Tags=[{"Key": "new", "Value": "1"}, {"Key": "owner", "Value": "other"}]
+        )
         shown = self.ec2.describe_launch_templates(LaunchTemplateIds=[TEMPLATE])["LaunchTemplates"][0]["Tags"]
         self.assertEqual({tag["Key"]: tag["Value"] for tag in shown}, {"owner": "other", "new": "1"})
         self.ec2.delete_tags(Resources=[TEMPLATE], Tags=[{"Key": "owner"}])
         found = self.ec2.describe_launch_templates(Filters=[{"Name": "tag-key", "Values": ["owner"]}])
         self.assertEqual(found["LaunchTemplates"], [])
-        self.refused("InvalidParameterValue", self.ec2.create_tags, Resources=[TEMPLATE], Tags=[{"Key": "aws:x", "Value": "1"}])
-        self.refused("InvalidLaunchTemplateId.NotFound", self.ec2.create_tags, Resources=["lt-0fffffffffffffff0"], Tags=[{"Key": "x", "Value": "1"}])
+        self.refused(
+            "InvalidParameterValue", self.ec2.create_tags, Resources=[TEMPLATE], Tags=[{"Key": "aws:x", "Value": "1"}]
+        )
+        self.refused(
+            "InvalidLaunchTemplateId.NotFound",
+            self.ec2.create_tags,
+            Resources=["lt-0fffffffffffffff0"],
+            Tags=[{"Key": "x", "Value": "1"}],
+        )
 
     def test_lookup_by_id_and_by_name(self):
         by_id = self.ec2.describe_launch_templates(LaunchTemplateIds=[TEMPLATE])["LaunchTemplates"]
-        self.assertEqual(by_id, self.ec2.describe_launch_templates(LaunchTemplateNames=["web-nodes"])["LaunchTemplates"])
+        self.assertEqual(
+            by_id, self.ec2.describe_launch_templates(LaunchTemplateNames=["web-nodes"])["LaunchTemplates"]
+        )
         describe = self.ec2.describe_launch_templates
         self.refused("InvalidLaunchTemplateId.NotFound", describe, LaunchTemplateIds=["lt-0fffffffffffffff0"])
         self.refused("InvalidLaunchTemplateId.Malformed", describe, LaunchTemplateIds=["lt-nonsense"])
         self.refused("InvalidLaunchTemplateName.NotFoundException", describe, LaunchTemplateNames=["nobody"])
-        self.refused("InvalidLaunchTemplateName.NotFoundException", self.ec2.delete_launch_template, LaunchTemplateName="nobody")
+        self.refused(
+            "InvalidLaunchTemplateName.NotFoundException", self.ec2.delete_launch_template, LaunchTemplateName="nobody"
+        )
 
     def test_id_and_name_together(self):
         both = {"LaunchTemplateId": TEMPLATE, "LaunchTemplateName": "web-nodes"}
         self.refused("InvalidParameterCombination", self.ec2.describe_launch_template_versions, **both)
-        self.refused("InvalidParameterCombination", self.ec2.create_launch_template_version, **both, LaunchTemplateData={"UserData": "eA=="})
-        self.refused("MissingParameter", self.ec2.create_launch_template_version, LaunchTemplateData={"UserData": "eA=="})
+        self.refused(
+            "InvalidParameterCombination",
+            self.ec2.create_launch_template_version,
+            **both,
+            LaunchTemplateData={"UserData": "eA=="},
+        )
+        self.refused(
+            "MissingParameter", self.ec2.create_launch_template_version, LaunchTemplateData={"UserData": "eA=="}
+        )
 
 
 class Versions(BenchTest):
     def from_source(self, source, **data):
-        return self.ec2.create_launch_template_version(LaunchTemplateId=TEMPLATE, SourceVersion=source, LaunchTemplateData=data)["LaunchTemplateVersion"]
+        return self.ec2.create_launch_template_version(
+            LaunchTemplateId=TEMPLATE, SourceVersion=source, LaunchTemplateData=data
+        )["LaunchTemplateVersion"]
 
     def test_a_source_is_merged_over(self):
         data = self.from_source("3", UserData=encoded("new"))["LaunchTemplateData"]
@@ -77,17 +108,24 @@ class Versions(BenchTest):
         mappings = self.version(3)["BlockDeviceMappings"]
         self.assertIn("SnapshotId", mappings[0]["Ebs"])
         self.assertNotIn("BlockDeviceMappings", self.from_source("3", UserData=encoded("new"))["LaunchTemplateData"])
-        self.assertEqual(self.from_source("3", BlockDeviceMappings=mappings)["LaunchTemplateData"]["BlockDeviceMappings"], mappings)
+        self.assertEqual(
+            self.from_source("3", BlockDeviceMappings=mappings)["LaunchTemplateData"]["BlockDeviceMappings"], mappings
+        )
 
     def test_without_snapshot_a_mapping_is_inherited(self):
         number = self.new_version(BlockDeviceMappings=[{"DeviceName": "/dev/xvda", "Ebs": {"VolumeSize": 50}}])
-        self.assertEqual(self.from_source(str(number), UserData=encoded("x"))["LaunchTemplateData"]["BlockDeviceMappings"][0]["Ebs"], {"VolumeSize": 50})
+        self.assertEqual(
+            self.from_source(str(number), UserData=encoded("x"))["LaunchTemplateData"]["BlockDeviceMappings"][0]["Ebs"],
+            {"VolumeSize": 50},
+        )
 
     def test_without_source_only_what_was_sent(self):
         self.assertEqual(self.version(self.new_version(KeyName="ops")), {"KeyName": "ops"})
 
     def test_an_unknown_source(self):
-        self.refused("InvalidLaunchTemplateId.VersionNotFound", self.from_source, "99", KeyName="ops", says="version 99")
+        self.refused(
+            "InvalidLaunchTemplateId.VersionNotFound", self.from_source, "99", KeyName="ops", says="version 99"
+        )
 
     def test_a_client_token_makes_one_version(self):
         ask = {"LaunchTemplateId": TEMPLATE, "ClientToken": "token-1", "LaunchTemplateData": {"KeyName": "ops"}}
@@ -101,7 +139,9 @@ class Versions(BenchTest):
     def test_user_data_is_base64_and_small(self):
         self.refused("InvalidUserData.Malformed", self.new_version, UserData="not base64!")
         self.new_version(UserData=base64.b64encode(b"x" * 16_384).decode())
-        self.refused("InvalidParameterValue", self.new_version, UserData=base64.b64encode(b"x" * 16_385).decode(), says="16384")
+        self.refused(
+            "InvalidParameterValue", self.new_version, UserData=base64.b64encode(b"x" * 16_385).decode(), says="16384"
+        )
 
     def test_wrong_values(self):
         self.refused("InvalidAMIID.Malformed", self.new_version, ImageId="al2023")
@@ -111,20 +151,30 @@ class Versions(BenchTest):
 
     def test_the_default_moves_only_to_a_number_that_is_there(self):
         modify = self.ec2.modify_launch_template
-        self.assertEqual(modify(LaunchTemplateId=TEMPLATE, DefaultVersion="3")["LaunchTemplate"]["DefaultVersionNumber"], 3)
+        self.assertEqual(
+            modify(LaunchTemplateId=TEMPLATE, DefaultVersion="3")["LaunchTemplate"]["DefaultVersionNumber"], 3
+        )
         self.refused("InvalidParameterValue", modify, LaunchTemplateId=TEMPLATE, DefaultVersion="$Latest")
         self.refused("InvalidLaunchTemplateId.VersionNotFound", modify, LaunchTemplateId=TEMPLATE, DefaultVersion="77")
 
     def test_versions_are_deleted_but_the_default(self):
         done = self.ec2.delete_launch_template_versions(LaunchTemplateId=TEMPLATE, Versions=["1", "4", "5", "9"])
         self.assertEqual([one["VersionNumber"] for one in done["SuccessfullyDeletedLaunchTemplateVersions"]], [4, 5])
-        refused = {one["VersionNumber"]: one["ResponseError"]["Code"] for one in done["UnsuccessfullyDeletedLaunchTemplateVersions"]}
+        refused = {
+            one["VersionNumber"]: one["ResponseError"]["Code"]
+            for one in done["UnsuccessfullyDeletedLaunchTemplateVersions"]
+        }
         self.assertEqual(refused, {1: "unexpectedError", 9: "launchTemplateVersionDoesNotExist"})
         self.assertEqual(self.ec2.describe_launch_templates()["LaunchTemplates"][0]["LatestVersionNumber"], 3)
         self.assertEqual(self.new_version(KeyName="ops"), 6)
 
     def test_no_more_than_200_at_once(self):
-        self.refused("InvalidParameterValue", self.ec2.delete_launch_template_versions, LaunchTemplateId=TEMPLATE, Versions=[str(n) for n in range(201)])
+        self.refused(
+            "InvalidParameterValue",
+            self.ec2.delete_launch_template_versions,
+            LaunchTemplateId=TEMPLATE,
+            Versions=[str(n) for n in range(201)],
+        )
 
     def test_which_versions(self):
         def numbers(**ask):
@@ -135,7 +185,9 @@ class Versions(BenchTest):
         self.assertEqual(numbers(LaunchTemplateId=TEMPLATE, Versions=["$Latest", "$Default", "3"]), [5, 3, 1])
         self.assertEqual(numbers(LaunchTemplateId=TEMPLATE, MinVersion="2", MaxVersion="4"), [4, 3, 2])
         self.assertEqual(numbers(LaunchTemplateId=TEMPLATE, Filters=[{"Name": "image-id", "Values": ["ami-*"]}]), [5])
-        self.assertEqual(numbers(LaunchTemplateId=TEMPLATE, Filters=[{"Name": "is-default-version", "Values": ["true"]}]), [1])
+        self.assertEqual(
+            numbers(LaunchTemplateId=TEMPLATE, Filters=[{"Name": "is-default-version", "Values": ["true"]}]), [1]
+        )
         self.assertEqual(numbers(Versions=["$Latest", "$Default"]), [5, 1])
         describe = self.ec2.describe_launch_template_versions
         self.refused("MissingParameter", describe, Versions=["3"])
@@ -145,7 +197,10 @@ class Versions(BenchTest):
     def test_a_dry_run_changes_nothing(self):
         before = self.control("GET", "state")
         for function, ask in (
-            (self.ec2.create_launch_template_version, {"LaunchTemplateId": TEMPLATE, "LaunchTemplateData": {"KeyName": "x"}}),
+            (
+                self.ec2.create_launch_template_version,
+                {"LaunchTemplateId": TEMPLATE, "LaunchTemplateData": {"KeyName": "x"}},
+            ),
             (self.ec2.create_launch_template, {"LaunchTemplateName": "abc", "LaunchTemplateData": {"KeyName": "x"}}),
             (self.ec2.modify_launch_template, {"LaunchTemplateId": TEMPLATE, "DefaultVersion": "3"}),
             (self.ec2.delete_launch_template_versions, {"LaunchTemplateId": TEMPLATE, "Versions": ["2"]}),

@@ -77,12 +77,16 @@ class Bench:
     def _new_token(self, cluster, region, expires):
         session = self.session(region)
         client = session.client("sts")
-        signer = RequestSigner(client.meta.service_model.service_id, region, "sts", "v4", session.get_credentials(), session.events)
+        signer = RequestSigner(
+            client.meta.service_model.service_id, region, "sts", "v4", session.get_credentials(), session.events
+        )
         suffix = ".cn" if region.startswith("cn-") else ""
         request = {
             "method": "GET",
             "url": f"https://sts.{region}.amazonaws.com{suffix}/?Action=GetCallerIdentity&Version=2011-06-15",
-            "body": {}, "headers": {"x-k8s-aws-id": cluster}, "context": {},
+            "body": {},
+            "headers": {"x-k8s-aws-id": cluster},
+            "context": {},
         }
         url = signer.generate_presigned_url(request, region_name=region, expires_in=expires, operation_name="")
         return "k8s-aws-v1." + base64.urlsafe_b64encode(url.encode()).decode().rstrip("=")

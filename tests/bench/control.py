@@ -20,7 +20,10 @@ def answer(bench, request):
     name = request.path.removeprefix("/bench/")
     action = ACTIONS.get((request.method, name))
     if action is None:
-        return _json(404, {"error": f"no {request.method} {request.path}", "known": sorted(f"{m} /bench/{n}" for m, n in ACTIONS)})
+        return _json(
+            404,
+            {"error": f"no {request.method} {request.path}", "known": sorted(f"{m} /bench/{n}" for m, n in ACTIONS)},
+        )
     query = dict(urllib.parse.parse_qsl(request.query_text))
     try:
         body = json.loads(request.body) if request.body else None
@@ -133,7 +136,8 @@ def _objects(bench, body, _):
 
 
 def _patch(bench, body, _):
-    """Merge patches without the API's rules and owners: [{"kind": "nodes", "namespace", "name", "patch"}]; a null patch deletes."""
+    """Merge patches without the API's rules and owners: [{"kind": "nodes", "namespace", "name", "patch"}]; a null
+    patch deletes."""
     with bench.lock:
         for one in body:
             kind = kinds.KINDS[one["kind"]]
@@ -148,7 +152,8 @@ def _patch(bench, body, _):
 
 
 def _patch_aws(bench, body, _):
-    """Merge patches of AWS objects: [{"store": "subnets", "id", "patch", "region"}]; a null patch deletes. A store is that of `seed`; of
+    """Merge patches of AWS objects: [{"store": "subnets", "id", "patch", "region"}]; a null patch deletes. A store
+    is that of `seed`; of
     clusters also "nodegroups" and "addons" as {"store": "clusters", "id": "demo", "patch": {"nodegroups": {...}}}."""
     with bench.lock:
         for one in body:

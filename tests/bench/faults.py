@@ -1,7 +1,9 @@
 """Faults per call: which call, and what happens to it.
 
-A rule: {"service": "ec2|eks|sts|kube|*", "action": "DescribeSubnets" or "list eniconfigs" or "*", "mutating": true|false,
-"resource": "lt-…", "ordinal": n (only the nth call that matches), "times": n (only the first n), "from": n (the nth and all later),
+A rule: {"service": "ec2|eks|sts|kube|*", "action": "DescribeSubnets" or "list eniconfigs" or "*", "mutating":
+true|false,
+"resource": "lt-…", "ordinal": n (only the nth call that matches), "times": n (only the first n), "from": n (the nth
+and all later),
 "kind": KIND, …}.
 
 Kinds, and what else they take:
@@ -26,11 +28,28 @@ import threading
 # Kinds that answer in place of the handler.
 ANSWERING = {"deny", "throttle", "error", "expired", "refuse", "answer", "garbage"}
 KINDS = ANSWERING | {
-    "cut_before", "cut_after", "cut_middle", "delay",
-    "withhold_before", "withhold_after",
+    "cut_before",
+    "cut_after",
+    "cut_middle",
+    "delay",
+    "withhold_before",
+    "withhold_after",
 }
 KEYS = {
-    "service", "action", "mutating", "resource", "ordinal", "times", "from", "kind", "code", "message", "status", "body", "content_type", "seconds",
+    "service",
+    "action",
+    "mutating",
+    "resource",
+    "ordinal",
+    "times",
+    "from",
+    "kind",
+    "code",
+    "message",
+    "status",
+    "body",
+    "content_type",
+    "seconds",
 }
 
 
@@ -52,7 +71,9 @@ class Faults:
 
     def add(self, rules):
         """Puts further rules behind those in force."""
-        self.put([{key: value for key, value in rule.items() if key != "matched"} for rule in self.rules()] + list(rules))
+        self.put(
+            [{key: value for key, value in rule.items() if key != "matched"} for rule in self.rules()] + list(rules)
+        )
 
     def rules(self):
         """The rules in force with their counts."""

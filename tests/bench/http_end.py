@@ -1,6 +1,9 @@
-"""The HTTP end of both halves: one thread a connection, kept open between calls, and closed on demand in a call's middle."""
+"""The HTTP end of both halves: one thread a connection, kept open between calls, and closed on demand in a call's
+middle."""
 
+import contextlib
 import http.server
+import re
 import socket
 import socketserver
 import sys
@@ -14,8 +17,8 @@ class Request:
 
     def __init__(self, method, target, headers, body, connection):
         self.method = method
-        self.target = target
-        self.path, _, self.query_text = target.partition("?")
+        # A request through a proxy without TLS names the whole address.
+        self.path, _, self.query_text = re.sub(r"^https?://[^/]+", "", target).partition("?")
         self.headers = headers
         self.body = body
         self.connection = connection
@@ -36,6 +39,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.server.half.handle(request, self)
 
     do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = answer
+
+    def do_CONNECT(self):
+        """A proxy's part: the bench is every host that a client asks for, with a certificate of its own authority."""
+        host = self.path.rpartition(":")[0]
+        self.send_response(200, "Connection established")
+        self.end_headers()
+        self.wfile.flush()
+        self.connection = self.server.authority.context(host).wrap_socket(self.connection, server_side=True)
+        self.rfile = self.connection.makefile("rb", self.rbufsize)
+        self.wfile = self.connection.makefile("wb", -1)
+        self.close_connection = False
 
     def send(self, answer):
         """Sends an answer."""
@@ -62,10 +76,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def cut(self):
         """Closes the connection without a further word."""
         self.close_connection = True
-        try:
+        with contextlib.suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
 
     def log_message(self, *_):
         """The journal says it."""
@@ -78,9 +90,10 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
     request_queue_size = 256
     allow_reuse_address = True
 
-    def __init__(self, half, tls=None, port=0):
+    def __init__(self, half, authority, tls=False, port=0):
         self.half = half
-        self.tls = tls
+        self.authority = authority
+        self.tls = authority.context() if tls else None
         super().__init__(("127.0.0.1", port), Handler)
 
     def server_bind(self):

@@ -7,7 +7,8 @@ import time
 class Journal:
     """Appends entries and hands out copies.
 
-    `began` and `ended` are seconds since the journal's reset, `in_flight` says how many calls were in progress, this one included."""
+    `began` and `ended` are seconds since the journal's reset, `in_flight` says how many calls were in progress,
+    this one included."""
 
     def __init__(self):
         self._lock = threading.Lock()
@@ -18,8 +19,15 @@ class Journal:
         with self._lock:
             self._in_flight += 1
             entry = {
-                "seq": len(self._entries) + 1, **fields, "fault": None, "acted": False, "status": None, "code": None,
-                "began": time.monotonic() - self._start, "ended": None, "in_flight": self._in_flight,
+                "seq": len(self._entries) + 1,
+                **fields,
+                "fault": None,
+                "acted": False,
+                "status": None,
+                "code": None,
+                "began": time.monotonic() - self._start,
+                "ended": None,
+                "in_flight": self._in_flight,
             }
             self._entries.append(entry)
             return entry

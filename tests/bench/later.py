@@ -1,6 +1,7 @@
 """What happens to the world while a client looks at it: things that come after so many calls.
 
-An event: {"action": "list nodes", "service": "kube", "count": 2, "do": [["POST", "patch", [...]], ...]}: after the second such call from
+An event: {"action": "list nodes", "service": "kube", "count": 2, "do": [["POST", "patch", [...]], ...]}: after the
+second such call from
 now on these control requests are run, before the call is answered.
 """
 
@@ -14,7 +15,11 @@ class Later:
     def put(self, events):
         """Replaces all events. Raises ValueError for one that is not understood."""
         for event in events:
-            if set(event) - {"action", "service", "count", "do"} or not isinstance(event.get("do"), list) or "action" not in event:
+            if (
+                set(event) - {"action", "service", "count", "do"}
+                or not isinstance(event.get("do"), list)
+                or "action" not in event
+            ):
                 raise ValueError(f"not an event: {event}")
         self.events = [{**event, "seen": 0} for event in events]
 

@@ -1,4 +1,5 @@
-"""A real API server, given by ENIPLAN_TEST_KUBECONFIG, that answers in the bench's place. It must be one to throw away: the recording
+"""A real API server, given by ENIPLAN_TEST_KUBECONFIG, that answers in the bench's place. It must be one to throw
+away: the recording
 makes and deletes a DaemonSet in kube-system and a node."""
 
 import base64
@@ -31,7 +32,10 @@ class RealServer:
     def __init__(self, path):
         config = yaml.safe_load(pathlib.Path(path).read_text())
         context = _named(config["contexts"], config["current-context"], "context")
-        cluster, user = _named(config["clusters"], context["cluster"], "cluster"), _named(config["users"], context["user"], "user")
+        cluster, user = (
+            _named(config["clusters"], context["cluster"], "cluster"),
+            _named(config["users"], context["user"], "user"),
+        )
         self.server = cluster["server"].rstrip("/")
         self.tls = ssl.create_default_context(cadata=self._text(cluster, "certificate-authority"))
         self.bearer = user.get("token")
@@ -48,7 +52,9 @@ class RealServer:
             return base64.b64decode(entry[f"{member}-data"]).decode()
         return pathlib.Path(entry[member]).read_text() if member in entry else None
 
-    def kube(self, method, path, body=None, content_type=None, accept="application/json", token=None, agent=None, user=None):
+    def kube(
+        self, method, path, body=None, content_type=None, accept="application/json", token=None, agent=None, user=None
+    ):
         """(status, content type, body), as `client.Bench.kube` gives them. `user` is impersonated."""
         headers = {"Accept": accept}
         if token or self.bearer:

@@ -15,6 +15,8 @@ import threading
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 # Handlers register themselves on import.
+import seed  # noqa: E402
+import tls  # noqa: E402
 from aws import (  # noqa: E402, F401
     ec2_images,
     ec2_instances,
@@ -33,31 +35,32 @@ from aws import (  # noqa: E402, F401
 from aws.front import AwsHalf  # noqa: E402
 from bench import Bench  # noqa: E402
 from http_end import Server  # noqa: E402
-from kube import tls  # noqa: E402
 from kube.front import KubeHalf  # noqa: E402
 from settings import ACCESS_KEY_ID, SECRET_ACCESS_KEY  # noqa: E402
 
 
 def main():
     arguments = _arguments()
-    authority, context = tls.make()
-    bench = Bench(authority)
-    aws = Server(AwsHalf(bench), port=arguments.aws_port)
-    kube = Server(KubeHalf(bench), tls=context, port=arguments.kube_port)
+    authority = tls.Authority()
+    bench = Bench(authority.pem)
+    aws = Server(AwsHalf(bench), authority, port=arguments.aws_port)
+    aws_tls = Server(AwsHalf(bench), authority, tls=True)
+    kube = Server(KubeHalf(bench), authority, tls=True, port=arguments.kube_port)
     bench.kube_endpoint = f"https://127.0.0.1:{kube.server_port}"
-    for server in (aws, kube):
+    for server in (aws, aws_tls, kube):
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
     for path in arguments.inventory or []:
-        import seed
-
         seed.seed(bench, json.loads(pathlib.Path(path).read_text()))
     ports = {
         "pid": os.getpid(),
         "aws_endpoint_url": f"http://127.0.0.1:{aws.server_port}",
         "aws_port": aws.server_port,
+        "aws_tls_endpoint_url": f"https://127.0.0.1:{aws_tls.server_port}",
+        "proxy": f"http://127.0.0.1:{aws.server_port}",
         "kube_endpoint": bench.kube_endpoint,
         "kube_port": kube.server_port,
         "certificate_authority": bench.certificate_authority,
+        "certificate_authority_pem": authority.pem.decode(),
         "access_key_id": ACCESS_KEY_ID,
         "secret_access_key": SECRET_ACCESS_KEY,
         "control": f"http://127.0.0.1:{aws.server_port}/bench",

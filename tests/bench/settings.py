@@ -7,14 +7,16 @@ SECRET_ACCESS_KEY = "bench-secret-access-key"
 def defaults():
     """Every setting with its default."""
     return {
-        # Largest page of any AWS list, whatever MaxResults says; 0 leaves each service's own limit. By action: "page_sizes".
+        # Largest page of any AWS list, whatever MaxResults says; 0 leaves each service's own limit. By action:
+        # "page_sizes".
         "page_size": 0,
         "page_sizes": {},
         # Largest page of a Kubernetes list; 0 leaves the client's `limit`.
         "kube_page_size": 0,
         # How many looks at a cluster, group, add-on or update in progress still find it so.
         "polls": 0,
-        # Errors with which the next update of a node group or add-on ends, by its name: [{errorCode, errorMessage, resourceIds}].
+        # Errors with which the next update of a node group or add-on ends, by its name: [{errorCode, errorMessage,
+        # resourceIds}].
         "update_errors": {},
         # Date of the newest AMI release, which a group gets when an update names none.
         "latest_release": "20251120",
@@ -38,14 +40,17 @@ def defaults():
                 "user_id": "AROAENIPLANBENCH:tester",
             }
         },
-        # The only actions that are permitted, with wildcards: ["ec2:Describe*", "kube:list eniconfigs", …]; null permits all.
+        # The only actions that are permitted, with wildcards: ["ec2:Describe*", "kube:list eniconfigs", …]; null
+        # permits all.
         "allow": None,
-        # An IAM policy document that permits AWS calls, and RBAC rules that permit Kubernetes requests; null permits all. A rule of a Role
+        # An IAM policy document that permits AWS calls, and RBAC rules that permit Kubernetes requests; null permits
+        # all. A rule of a Role
         # has "namespace" beside apiGroups, resources, verbs and resourceNames.
         "policy": None,
         "rbac": None,
         # The user name of the Kubernetes side, as 403 bodies show it.
         "kube_user": "platform-engineer",
-        # The public part of DescribeCluster.endpoint and certificateAuthority: "local" for this bench's own, "seeded" for the file's.
+        # The public part of DescribeCluster.endpoint and certificateAuthority: "local" for this bench's own, "seeded"
+        # for the file's.
         "endpoint": "local",
     }

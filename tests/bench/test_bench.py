@@ -1,4 +1,5 @@
-"""All tests of the bench: `python3 -m unittest test_bench` in this folder, or `python3 tests/bench/test_bench.py` anywhere."""
+"""All tests of the bench: `python3 -m unittest test_bench` in this folder, or `python3 tests/bench/test_bench.py`
+anywhere."""
 
 import pathlib
 import sys

@@ -1,4 +1,5 @@
-"""Everything the bench knows of the pretended account and cluster. Plain dictionaries, so that it can be kept and put back."""
+"""Everything the bench knows of the pretended account and cluster. Plain dictionaries, so that it can be kept and
+put back."""
 
 import hashlib
 import pickle

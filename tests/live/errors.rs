@@ -148,6 +148,27 @@ fn a_certificate_bundle_that_cannot_be_used_is_named() {
     insta::assert_snapshot!("bundle_without_certificates", error);
 }
 
+/// The bench's API server stands in for an AWS endpoint behind a proxy that signs with an authority of its own.
+#[test]
+fn a_certificate_bundle_decides_whom_aws_clients_trust() {
+    use base64::Engine as _;
+
+    let (bench, seed) = seeded();
+    let reading = || {
+        Reading::of_seed(&bench, &seed)
+            .environment("AWS_ENDPOINT_URL", bench.ports["kube_endpoint"].as_str().unwrap())
+            .environment("AWS_MAX_ATTEMPTS", "1")
+    };
+    let error = reading().run().error().to_owned();
+    assert!(error.contains("invalid peer certificate: UnknownIssuer"), "{error}");
+    let folder = tempfile::tempdir().unwrap();
+    let bundle = folder.path().join("bundle.pem");
+    let authority = bench.ports["certificate_authority"].as_str().unwrap();
+    std::fs::write(&bundle, base64::engine::general_purpose::STANDARD.decode(authority).unwrap()).unwrap();
+    let error = reading().environment("AWS_CA_BUNDLE", bundle.to_str().unwrap()).run().error().to_owned();
+    assert!(error.contains("HTTP status 401"), "{error}");
+}
+
 #[test]
 fn aws_that_cannot_be_reached_is_said_to_be_so() {
     let (bench, seed) = seeded();

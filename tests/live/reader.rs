@@ -136,9 +136,12 @@ fn reads_what_its_parent_asks_for() {
         region: text("region"),
         profile: text("profile"),
         kube_context: text("kube_context"),
-        also: text("config")
-            .map(|yaml| AlsoRead::named_in(&Config::from_yaml(&yaml, "eniplan.yaml").unwrap()))
-            .unwrap_or_default(),
+        also: AlsoRead {
+            all_versions: request["all_versions"].as_bool().unwrap_or_default(),
+            ..text("config")
+                .map(|yaml| AlsoRead::named_in(&Config::from_yaml(&yaml, "eniplan.yaml").unwrap()))
+                .unwrap_or_default()
+        },
         timing: Timing {
             first_pause: Duration::from_millis(1),
             attempt: seconds("attempt", 10.0),
@@ -155,6 +158,7 @@ fn reads_what_its_parent_asks_for() {
     let began = std::time::Instant::now();
     let result = collect(&options, |progress| match progress {
         Progress::Source(read) => sources.push(format!("{}: {} read, {} failed", read.name, read.count, read.failed)),
+        Progress::Change(_) => {}
         Progress::Call(call) => {
             calls.push(call.to_string());
             times.push((call.at.as_secs_f64(), (call.at + call.took).as_secs_f64()));

@@ -1,5 +1,6 @@
 //! A multipart reader as strict as the one nodeadm uses: Go's `net/mail`, `mime` and `mime/multipart`, by their documented
 //! behaviour. What it refuses keeps a node from joining.
+#![allow(clippy::indexing_slicing, clippy::expect_used)]
 
 /// One part: its media type and its body.
 #[derive(Debug, PartialEq, Eq)]

@@ -62,7 +62,9 @@ fn templates_interpolate_through_quoting_helpers_alone() {
         let text = fs::read_to_string(&path).expect("text");
         for tag in text.split("{{").skip(1) {
             let tag = tag.split("}}").next().expect("split gives one");
-            let quoted = ["#", "/", "else", "> ", "json ", "sh ", "toml "].iter().any(|start| tag.starts_with(start));
+            let quoted = ["#", "/", "else", "> ", "json ", "sh ", "toml ", "plain ", "word ", "comment "]
+                .iter()
+                .any(|start| tag.starts_with(start));
             assert!(quoted, "{}: {{{{{tag}}}}}", path.display());
             seen += 1;
         }

@@ -1,4 +1,5 @@
 //! The tools that `tests/setup` gets.
+#![allow(clippy::disallowed_methods)]
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -4,7 +4,7 @@ use super::Input;
 use crate::config::AmiFamily;
 use crate::finding::Problem;
 use crate::user_data::size::{Size, Verdict, measure};
-use crate::user_data::{Kind, Layer};
+use crate::user_data::{Kind, Layer, OddityKind};
 
 pub(super) fn look(input: &Input<'_>, problems: &mut Vec<Problem>) {
     format(input, problems);
@@ -33,13 +33,13 @@ fn format(input: &Input<'_>, problems: &mut Vec<Problem>) {
             format!("it is {}, which {family} does not read", kind.word()),
             "check the AMI family of the node group, or name it with --family",
         ));
-    } else if input.eks_merges && !is_toml && kind != Kind::Mime {
+    } else if input.eks_merges && !is_toml && (kind != Kind::Mime || input.document.has(OddityKind::SinglePart)) {
         problems.push(input.problem(
             "user-data-not-mime",
             1,
             format!(
-                "it is a {}, and without an image in the launch template EKS takes MIME multiparts only",
-                kind.word()
+                "it is {}, and without an image in the launch template EKS takes MIME multiparts only",
+                if kind == Kind::Mime { "a MIME message of one part".into() } else { format!("a {}", kind.word()) }
             ),
             "make it a part of a MIME multipart, or say with --image-id that the launch template names an image",
         ));

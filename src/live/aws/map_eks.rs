@@ -38,7 +38,7 @@ pub(super) fn cluster(raw: eks::Cluster) -> Result<Cluster, String> {
     })
 }
 
-pub(super) fn node_group(raw: eks::Nodegroup) -> Result<NodeGroup, String> {
+pub(in crate::live) fn node_group(raw: eks::Nodegroup) -> Result<NodeGroup, String> {
     let taints = raw.taints.unwrap_or_default().into_iter().map(taint).collect::<Result<_, _>>()?;
     Ok(NodeGroup {
         name: raw.nodegroup_name.ok_or("a node group without `nodegroupName`")?,
@@ -88,7 +88,7 @@ fn scaling_config(raw: eks::NodegroupScalingConfig) -> ScalingConfig {
     ScalingConfig { min_size: size(raw.min_size), max_size: size(raw.max_size), desired_size: size(raw.desired_size) }
 }
 
-pub(super) fn add_on(raw: eks::Addon) -> Result<AddOn, String> {
+pub(in crate::live) fn add_on(raw: eks::Addon) -> Result<AddOn, String> {
     Ok(AddOn {
         addon_version: raw.addon_version.ok_or("an add-on without `addonVersion`")?,
         status: raw.status.map(|status| status.as_str().to_owned()),

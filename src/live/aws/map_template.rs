@@ -15,7 +15,7 @@ use crate::launch_template::{
     TagSpecification,
 };
 
-pub(super) fn launch_template(raw: ec2::LaunchTemplate) -> Result<LaunchTemplate, String> {
+pub(in crate::live) fn launch_template(raw: ec2::LaunchTemplate) -> Result<LaunchTemplate, String> {
     Ok(LaunchTemplate {
         launch_template_id: raw.launch_template_id.ok_or("a launch template without `launchTemplateId`")?,
         launch_template_name: raw.launch_template_name.ok_or("a launch template without `launchTemplateName`")?,
@@ -131,5 +131,71 @@ fn tag_specification(raw: ec2::LaunchTemplateTagSpecification) -> TagSpecificati
     TagSpecification {
         resource_type: raw.resource_type.map(|kind| kind.as_str().to_owned()).unwrap_or_default(),
         tags: tags.into_iter().map(|(key, value)| Tag { key, value }).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn fields_that_nobody_looks_at_are_carried_along_under_the_names_of_the_api() {
+        let range = ec2::VCpuCountRange::builder().min(4).max(16).build();
+        let interface = ec2::LaunchTemplateInstanceNetworkInterfaceSpecification::builder()
+            .device_index(0)
+            .groups("sg-1")
+            .associate_public_ip_address(false)
+            .ipv4_prefixes(ec2::Ipv4PrefixSpecificationResponse::builder().ipv4_prefix("10.0.0.0/28").build())
+            .build();
+        let disk = ec2::LaunchTemplateBlockDeviceMapping::builder()
+            .device_name("/dev/xvda")
+            .ebs(ec2::LaunchTemplateEbsBlockDevice::builder().volume_size(50).encrypted(true).throughput(250).build())
+            .build();
+        let raw = ec2::ResponseLaunchTemplateData::builder()
+            .user_data("I2Nsb3VkLWNvbmZp\nZwo=")
+            .network_interfaces(interface)
+            .block_device_mappings(disk)
+            .ebs_optimized(true)
+            .monitoring(ec2::LaunchTemplatesMonitoring::builder().enabled(true).build())
+            .placement(ec2::LaunchTemplatePlacement::builder().tenancy(ec2::Tenancy::Dedicated).build())
+            .enclave_options(ec2::LaunchTemplateEnclaveOptions::builder().enabled(false).build())
+            .instance_requirements(
+                ec2::InstanceRequirements::builder()
+                    .v_cpu_count(range)
+                    .instance_generations(ec2::InstanceGeneration::Current)
+                    .build(),
+            )
+            .private_dns_name_options(
+                ec2::LaunchTemplatePrivateDnsNameOptions::builder().enable_resource_name_dns_aaaa_record(true).build(),
+            )
+            .build();
+        let data = launch_template_data(raw).unwrap();
+        assert_eq!(
+            serde_json::to_value(&data).unwrap(),
+            serde_json::json!({
+                "UserData": "I2Nsb3VkLWNvbmZpZwo=",
+                "NetworkInterfaces": [{
+                    "DeviceIndex": 0, "Groups": ["sg-1"], "AssociatePublicIpAddress": false,
+                    "Ipv4Prefixes": [{"Ipv4Prefix": "10.0.0.0/28"}],
+                }],
+                "BlockDeviceMappings": [{
+                    "DeviceName": "/dev/xvda", "Ebs": {"VolumeSize": 50, "Encrypted": true, "Throughput": 250},
+                }],
+                "EbsOptimized": true,
+                "Monitoring": {"Enabled": true},
+                "Placement": {"Tenancy": "dedicated"},
+                "EnclaveOptions": {"Enabled": false},
+                "InstanceRequirements": {"VCpuCount": {"Min": 4, "Max": 16}, "InstanceGenerations": ["current"]},
+                "PrivateDnsNameOptions": {"EnableResourceNameDnsAAAARecord": true},
+            })
+        );
+    }
+
+    #[test]
+    fn user_data_that_is_not_base64_makes_the_answer_unreadable() {
+        let raw = ec2::ResponseLaunchTemplateData::builder().user_data("***").build();
+        assert!(launch_template_data(raw).unwrap_err().starts_with("user data that is not base64"));
     }
 }

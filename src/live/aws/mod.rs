@@ -3,10 +3,10 @@
 mod clients;
 mod cluster;
 mod credentials;
-mod map_eks;
+pub(super) mod map_eks;
 mod map_instance;
 mod map_network;
-mod map_template;
+pub(super) mod map_template;
 mod map_template_other;
 mod network;
 mod node_groups;

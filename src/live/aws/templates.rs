@@ -6,6 +6,7 @@ use super::map_template;
 use super::reading::{Reading, VALUES_PER_FILTER, existing, filter, in_chunks, mapped};
 use crate::inventory::{GapSource, LaunchTemplate, LaunchTemplateVersion, NodeGroup};
 use crate::live::failure::Failure;
+use crate::live::options::AlsoRead;
 
 const LIST: &str = "ec2:DescribeLaunchTemplates";
 const LIST_VERSIONS: &str = "ec2:DescribeLaunchTemplateVersions";
@@ -22,7 +23,7 @@ pub(in crate::live) async fn read_launch_templates(
     reading: &Reading,
     cluster: &str,
     node_groups: &[NodeGroup],
-    also: &BTreeSet<(String, String)>,
+    also: &AlsoRead,
 ) -> Vec<LaunchTemplate> {
     let mut wanted = Wanted::new();
     // Ours may be there without being in use: made for a group that is not managed, or left by a run that stopped.
@@ -36,7 +37,7 @@ pub(in crate::live) async fn read_launch_templates(
             None => ids_without_name.insert(id.clone()),
         };
     }
-    for (id, version) in also {
+    for (id, version) in &also.launch_templates {
         let known = wanted.contains_key(id);
         wanted.entry(id.clone()).or_default().insert(version.clone());
         if !known {
@@ -46,7 +47,7 @@ pub(in crate::live) async fn read_launch_templates(
     let (by_name, by_id, mut versions) = tokio::join!(
         in_chunks(&names, VALUES_PER_FILTER, async |names| describe_by_name(reading, names).await),
         existing(ids_without_name.into_iter().collect(), async |ids: &[String]| describe_by_id(reading, ids).await),
-        read_versions(reading, &wanted),
+        read_versions(reading, &wanted, also.all_versions),
     );
 
     let (mut found, mut failures) = by_name;
@@ -58,7 +59,7 @@ pub(in crate::live) async fn read_launch_templates(
         found.into_iter().map(|template| (template.launch_template_id.clone(), template)).collect();
     let unused: Wanted =
         templates.keys().filter(|id| !wanted.contains_key(*id)).map(|id| (id.clone(), BTreeSet::new())).collect();
-    versions.extend(read_versions(reading, &unused).await);
+    versions.extend(read_versions(reading, &unused, also.all_versions).await);
     for (id, answer) in versions {
         match answer {
             Ok(found) => {
@@ -99,9 +100,10 @@ async fn describe_by_id(reading: &Reading, ids: &[String]) -> Result<Vec<LaunchT
 async fn read_versions(
     reading: &Reading,
     wanted: &Wanted,
+    all: bool,
 ) -> Vec<(String, Result<Vec<LaunchTemplateVersion>, Failure>)> {
     futures_util::future::join_all(
-        wanted.iter().map(async |(id, numbers)| (id.clone(), versions_of(reading, id, numbers).await)),
+        wanted.iter().map(async |(id, numbers)| (id.clone(), versions_of(reading, id, numbers, all).await)),
     )
     .await
 }
@@ -110,9 +112,15 @@ async fn versions_of(
     reading: &Reading,
     id: &str,
     numbers: &BTreeSet<String>,
+    all: bool,
 ) -> Result<Vec<LaunchTemplateVersion>, Failure> {
     let mut asked = numbers.clone();
-    asked.extend(["$Default".to_owned(), "$Latest".to_owned()]);
+    if all {
+        // Named by nothing, all are given.
+        asked.clear();
+    } else {
+        asked.extend(["$Default".to_owned(), "$Latest".to_owned()]);
+    }
     match describe_versions(reading, id, &asked).await {
         // The template is gone; whoever needs it finds that it is not in the inventory.
         Err(failure) if failure.code.as_deref() == Some("InvalidLaunchTemplateId.NotFound") => Ok(Vec::new()),
@@ -150,7 +158,7 @@ async fn describe_versions(
         .ec2
         .describe_launch_template_versions()
         .launch_template_id(id)
-        .set_versions(Some(versions.iter().cloned().collect()))
+        .set_versions((!versions.is_empty()).then(|| versions.iter().cloned().collect()))
         .into_paginator()
         .items()
         .send();

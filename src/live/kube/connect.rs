@@ -34,7 +34,7 @@ pub(in crate::live) struct Connection {
     config: Config,
     identity: Identity,
     last: Mutex<Option<(Client, Instant)>>,
-    pub(super) events: Events,
+    pub(in crate::live) events: Events,
 }
 
 enum Identity {
@@ -158,7 +158,7 @@ fn same_server(a: &Uri, b: &Uri) -> bool {
 
 impl Connection {
     /// A client whose token is good for some minutes yet.
-    pub(super) async fn client(&self) -> Result<Client, Source> {
+    pub(in crate::live) async fn client(&self) -> Result<Client, Source> {
         let mut last = self.last.lock().await;
         if let Some((client, made)) = last.as_ref()
             && (matches!(self.identity, Identity::Kubeconfig) || made.elapsed() < RENEW_AFTER)
@@ -180,7 +180,7 @@ impl Connection {
     }
 
     /// Host and port for messages.
-    pub(super) fn server(&self) -> String {
+    pub(in crate::live) fn server(&self) -> String {
         self.config.cluster_url.authority().map(ToString::to_string).unwrap_or_default()
     }
 }

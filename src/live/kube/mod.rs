@@ -1,4 +1,4 @@
-//! Reading Kubernetes, with or without a kubeconfig.
+//! Reading and writing Kubernetes, with or without a kubeconfig.
 
 mod api;
 mod connect;
@@ -6,6 +6,7 @@ mod managed_fields;
 mod objects;
 mod read;
 mod token;
+pub(super) mod write;
 
-pub(super) use connect::connect;
+pub(super) use connect::{Access, Connection, connect};
 pub(super) use read::{Kubernetes, read_kubernetes};

@@ -5,6 +5,7 @@ use std::net::Ipv4Addr;
 use ipnet::Ipv4Net;
 use serde::Serialize;
 
+use super::pools::place;
 use super::unused::{SHARED_ADDRESS_SPACE, blocks_without_nodes};
 use crate::inventory::{Inventory, Subnet};
 use crate::net::{carve, overlap, parse_ipv4_cidr};
@@ -54,10 +55,17 @@ pub struct NewSubnet {
 }
 
 /// A pool and a node subnet in whose zone it has no pod subnet.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Missing<'a> {
-    pub(super) pool: &'a str,
+    pub(super) pool: String,
     pub(super) node_subnet: &'a Subnet,
+}
+
+impl Missing<'_> {
+    /// What tells two missing pod subnets apart, by which they are sorted.
+    pub(super) fn key(&self) -> impl Ord + '_ {
+        (&self.pool, &self.node_subnet.availability_zone, place(self.node_subnet))
+    }
 }
 
 /// Finds room for pod subnets. `None` where nothing is missing, or where the VPC is not known.
@@ -93,7 +101,7 @@ pub(super) fn new_subnets(inventory: &Inventory, missing: &[Missing<'_>]) -> Opt
 fn new_subnet(missing: &Missing<'_>, cidr: Ipv4Net) -> NewSubnet {
     let place = missing.node_subnet;
     NewSubnet {
-        pool: missing.pool.into(),
+        pool: missing.pool.clone(),
         name: format!("pods-{}-{}", missing.pool, place.availability_zone),
         cidr,
         availability_zone: place.availability_zone.clone(),

@@ -94,9 +94,9 @@ fn by_nodes(
     let pool_of = |eni_config: &str| {
         let holds =
             |pool: &Pool<'_>| pool.members.iter().any(|member| member.existing.is_some() && member.name == eni_config);
-        pools.iter().find(|(_, pool)| holds(pool)).map(|(name, _)| name.as_str())
+        pools.iter().find(|(_, pool)| holds(pool))
     };
-    let uses: Vec<(&Node, String, &str)> = inventory
+    let uses: Vec<(&Node, String, (&String, &Pool<'_>))> = inventory
         .nodes_of(&group.name)
         .filter_map(|node| {
             let eni_config = resolve(node, &settings).eni_config;
@@ -105,8 +105,8 @@ fn by_nodes(
         })
         .collect();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for (_, _, pool) in &uses {
-        *counts.entry(pool).or_default() += 1;
+    for (_, _, (pool, _)) in &uses {
+        *counts.entry(pool.as_str()).or_default() += 1;
     }
     if counts.len() > 1
         && let Some(map) = map_of_nodes(inventory, subnets, &uses)
@@ -129,10 +129,18 @@ fn by_nodes(
     Some(Choice::Pool(most.into(), reason))
 }
 
-fn map_of_nodes(inventory: &Inventory, subnets: &[&Subnet], uses: &[(&Node, String, &str)]) -> Option<Vec<MapRow>> {
+fn map_of_nodes(
+    inventory: &Inventory,
+    subnets: &[&Subnet],
+    uses: &[(&Node, String, (&String, &Pool<'_>))],
+) -> Option<Vec<MapRow>> {
     let mut by_subnet: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for (node, eni_config, _) in uses {
+    for (node, eni_config, (_, pool)) in uses {
         let subnet = subnet_of(inventory, node.internal_ip?)?;
+        // What a label or annotation by hand has put elsewhere gives no interface, and is no example to follow.
+        if !pool.serves(subnet).any(|member| member.name == *eni_config) {
+            return None;
+        }
         by_subnet.entry(&subnet.subnet_id).or_default().insert(eni_config);
     }
     let row = |subnet: &&Subnet| {

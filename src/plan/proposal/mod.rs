@@ -14,15 +14,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use self::address_space::{Missing, new_subnets};
 use self::groups::Group;
-use self::pools::{Pool, Pools, place};
+use self::pools::{Pool, Pools};
 use super::from_tags::{DEFAULT_POOL, POOL_TAG};
 use super::{Decision, plan};
-use crate::config::{Config, PoolConfig, PoolNames};
+use crate::config::{Config, LabelConfig, LabelDesign, PoolConfig, PoolNames};
 use crate::finding::{Problem, Subject};
-use crate::inventory::{CniSettings, Inventory, Node, Subnet};
+use crate::inventory::{CniSettings, DEFAULT_ENI_CONFIG_KEY, Inventory, Node, Subnet};
 use crate::resolve::is_zone_label;
 
 pub use address_space::{NewSubnet, NewSubnets};
+
+/// Tag of subnet discovery. Source: amazon-vpc-cni-k8s `pkg/awsutils/awsutils.go`, `subnetDiscoveryTagKey`.
+const DISCOVERY_TAG: &str = "kubernetes.io/role/cni";
 
 /// A first `eniplan.yaml`.
 #[derive(Debug)]
@@ -44,6 +47,8 @@ pub struct Proposal {
 /// Why the file says what it says: comments, a line each.
 #[derive(Debug, Default)]
 pub struct Reasons {
+    /// Of the file as a whole.
+    pub file: Vec<String>,
     /// Of the label design that the plan will choose.
     pub label: Option<String>,
     /// Of the security groups.
@@ -73,13 +78,17 @@ pub struct OtherNodes {
 
 /// Proposes a file for the cluster.
 pub fn propose(inventory: &Inventory) -> Proposal {
-    let pools = pools::pools(inventory, nodes_will_look_for_their_zone(inventory));
+    let mut pools = pools::pools(inventory, nodes_will_look_for_their_zone(inventory));
     let mut groups = groups::groups(inventory, &pools);
+    let lacking = missing(inventory, &pools, &groups);
+    if pools::fill(&mut pools, &lacking) {
+        groups = groups::groups(inventory, &pools);
+    }
     let mut config = Config {
         cluster: inventory.cluster.name.clone(),
         region: Some(inventory.region.clone()),
         security_groups: None,
-        label: None,
+        label: label_that_nodes_carry(inventory),
         cni_env: BTreeMap::new(),
         pools: pools.by_name.iter().map(|(name, pool)| (name.clone(), pool.to_config(name, inventory))).collect(),
         node_groups: Vec::new(),
@@ -90,17 +99,18 @@ pub fn propose(inventory: &Inventory) -> Proposal {
     if config.pools.is_empty() {
         config.pools.insert(DEFAULT_POOL.into(), pool_to_be_made(inventory));
     }
-    let mut reasons = Reasons { left_out: pools.left_out.clone(), ..Reasons::default() };
+    let mut reasons = Reasons { file: switch(inventory), left_out: pools.left_out.clone(), ..Reasons::default() };
     security_groups(inventory, &pools, &mut config, &mut reasons);
     let decisions = repaired(inventory, &pools, &mut groups, &mut config);
-    reasons.label = label(inventory, &decisions);
+    reasons.label = label(inventory, &config, &decisions);
     reasons.pools = pools.by_name.iter().map(|(name, pool)| (name.clone(), pool.why.clone())).collect();
     reasons.pools.extend(pools.further.iter().map(|(name, pool)| (name.clone(), pool.why.clone())));
     for group in &groups {
         let name = group.config.name.clone();
-        match &group.ignored {
-            Some(reason) => drop(reasons.ignore.insert(name, reason.clone())),
-            None => drop(reasons.node_groups.insert(name, group.why.clone())),
+        if let Some(reason) = &group.ignored {
+            reasons.ignore.insert(name, reason.clone());
+        } else {
+            reasons.node_groups.insert(name, group.why.clone());
         }
     }
     let further_pools = pools.further.iter().map(|(name, pool)| (name.clone(), pool.to_config(name, inventory)));
@@ -114,13 +124,45 @@ pub fn propose(inventory: &Inventory) -> Proposal {
     }
 }
 
+/// What the file leads to in a cluster whose pods live elsewhere today.
+fn switch(inventory: &Inventory) -> Vec<String> {
+    let Some(settings) = inventory.cni_settings() else { return Vec::new() };
+    if settings.custom_networking() {
+        return Vec::new();
+    }
+    let mut lines = vec![
+        "Custom networking is off in this cluster, and the plan turns it on: the next interface of every node follows."
+            .to_owned(),
+    ];
+    if inventory.subnets.iter().any(|subnet| subnet.tags.contains_key(DISCOVERY_TAG)) {
+        lines.push(format!(
+            "Subnets are tagged {DISCOVERY_TAG}: the CNI chooses pod subnets by that tag now, and would no longer.              `eniplan advise` says whether that is enough for what you need."
+        ));
+    }
+    lines
+}
+
 /// With custom networking off and nodes there, the plan names ENIConfigs by zone so that these nodes find one. With
 /// the zone label in force and no ENIConfig yet, nodes look for such names already.
 fn nodes_will_look_for_their_zone(inventory: &Inventory) -> bool {
     match inventory.cni_settings().filter(CniSettings::custom_networking) {
         Some(settings) => is_zone_label(settings.label_key()) && inventory.eni_configs.is_empty(),
-        None => inventory.nodes.iter().any(Node::runs_aws_node),
+        None => inventory.nodes.iter().any(Node::runs_aws_node) && label_that_nodes_carry(inventory).is_none(),
     }
+}
+
+/// Custom networking is off, but every node carries a label that names an ENIConfig already: then that label decides.
+fn label_that_nodes_carry(inventory: &Inventory) -> Option<LabelConfig> {
+    if inventory.cni_settings().is_some_and(|settings| settings.custom_networking()) {
+        return None;
+    }
+    let mut nodes = inventory.nodes.iter().filter(|node| node.runs_aws_node()).peekable();
+    nodes.peek()?;
+    let names_one = |node: &Node| {
+        let name = node.labels.get(DEFAULT_ENI_CONFIG_KEY);
+        name.is_some_and(|name| inventory.eni_config(name).is_some())
+    };
+    nodes.all(names_one).then_some(LabelConfig { design: LabelDesign::Own, key: None })
 }
 
 /// Nothing is there to draw from: the pool of subnets that will be tagged for it.
@@ -152,11 +194,14 @@ fn repaired(inventory: &Inventory, pools: &Pools<'_>, groups: &mut [Group], conf
     }
 }
 
-fn label(inventory: &Inventory, decisions: &[Decision]) -> Option<String> {
+fn label(inventory: &Inventory, config: &Config, decisions: &[Decision]) -> Option<String> {
+    if config.label.is_some() {
+        return Some("every node carries a label that names an ENIConfig already".into());
+    }
     let cluster = Subject::Cluster(inventory.cluster.name.clone());
     let decision =
         decisions.iter().find(|decision| decision.subject == cluster && decision.choice.starts_with("label design"))?;
-    Some(format!("{}, because {}", decision.choice, decision.because))
+    Some(format!("Not set here, the plan decides: {}, because {}.", decision.choice, decision.because))
 }
 
 /// New ENIConfigs get the groups that those of the cluster have; the plan leaves those of the cluster as they are.
@@ -200,15 +245,15 @@ fn places(pools: &Pools<'_>) -> BTreeMap<String, String> {
 
 /// Zones of node subnets in which the pools of their groups have no pod subnet. Without groups: the zones of the
 /// cluster. Where nodes will look for their zone: those of all nodes as well.
-fn missing<'a>(inventory: &'a Inventory, pools: &'a Pools<'_>, groups: &'a [Group]) -> Vec<Missing<'a>> {
-    let mut wanted: Vec<Missing<'_>> = Vec::new();
+fn missing<'a>(inventory: &'a Inventory, pools: &Pools<'_>, groups: &[Group]) -> Vec<Missing<'a>> {
+    let mut wanted = Vec::new();
     for group in groups.iter().filter(|group| group.ignored.is_none() && group.config.map.is_empty()) {
         let subnets = inventory.node_group(&group.config.name).into_iter().flat_map(|known| &known.subnets);
         for node_subnet in subnets.filter_map(|id| inventory.subnet(id)) {
             let mut own = group.config.pools.iter();
             let served = own.clone().filter_map(|name| pools.by_name.get(name)).any(|pool| serves(pool, node_subnet));
             if let Some(pool) = own.next().filter(|_| !served) {
-                wanted.push(Missing { pool, node_subnet });
+                wanted.push(Missing { pool: pool.clone(), node_subnet });
             }
         }
     }
@@ -224,14 +269,11 @@ fn missing<'a>(inventory: &'a Inventory, pools: &'a Pools<'_>, groups: &'a [Grou
     let no_pool = pools.by_name.is_empty();
     for node_subnet in all_nodes {
         if no_pool || default.is_some_and(|pool| !serves(pool, node_subnet)) {
-            wanted.push(Missing { pool: DEFAULT_POOL, node_subnet });
+            wanted.push(Missing { pool: DEFAULT_POOL.into(), node_subnet });
         }
     }
-    let key = |missing: &Missing<'a>| {
-        (missing.pool, missing.node_subnet.availability_zone.as_str(), place(missing.node_subnet))
-    };
-    wanted.sort_by(|a, b| key(a).cmp(&key(b)));
-    wanted.dedup_by(|a, b| key(a) == key(b));
+    wanted.sort_by(|a, b| a.key().cmp(&b.key()));
+    wanted.dedup_by(|a, b| a.key() == b.key());
     wanted
 }
 

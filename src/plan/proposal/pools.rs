@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::address_space::Missing;
 use super::names;
 use super::unused::{Unused, unused};
 use crate::config::{PoolConfig, PoolNames, PoolSubnet};
@@ -114,6 +115,30 @@ pub(super) fn pools(inventory: &Inventory, by_zone: bool) -> Pools<'_> {
     }
     unique_names(&mut pools);
     pools
+}
+
+/// Fills places that a pool lacks with subnets that nobody uses. True where there were some.
+pub(super) fn fill(pools: &mut Pools<'_>, missing: &[Missing<'_>]) -> bool {
+    let mut filled = false;
+    for Missing { pool: name, node_subnet } in missing {
+        let Some(pool) = pools.by_name.get_mut(name) else { continue };
+        let found = pools.further.iter_mut().find_map(|(from, further)| {
+            let at = further.members.iter().position(|member| place(member.subnet) == place(node_subnet))?;
+            Some((from, further.members.remove(at)))
+        });
+        let Some((from, mut member)) = found else { continue };
+        pool.why.push(format!(
+            "{} is taken from {from}, of which nobody uses it: the pool had no subnet in its zone",
+            described(member.subnet)
+        ));
+        if pool.by_zone {
+            member.name.clone_from(&member.subnet.availability_zone);
+        }
+        pool.members.push(member);
+        filled = true;
+    }
+    pools.further.retain(|_, pool| !pool.members.is_empty());
+    filled
 }
 
 /// `subnet-… (100.64.0.0/20, eu-west-1a)`.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{NewSubnets, Proposal, propose};
-use crate::config::{PoolNames, Strategy};
+use crate::config::{LabelDesign, PoolNames, Strategy};
 use crate::inventory::Inventory;
 use crate::plan::plan;
 
@@ -282,4 +282,47 @@ fn the_same_cluster_gives_the_same_proposal_in_any_order() {
     let second = propose(&inventory(&value));
     assert_eq!(first.config, second.config);
     assert_eq!(plan(&inventory(&value), &first.config).problems, []);
+}
+
+#[test]
+fn a_zone_that_a_pool_lacks_is_filled_from_what_nobody_uses() {
+    let proposal = proposed("off-with-nodes", |value| {
+        let eni_config = json!({ "name": "us-west-2a", "subnet": "subnet-08c3d9cf0c97dafd2" });
+        value["eni_configs"].as_array_mut().unwrap().push(eni_config);
+    });
+    assert_eq!(proposal.new_subnets, None);
+    let default = &proposal.config.pools["default"];
+    assert_eq!(default.names, Some(PoolNames::Zone));
+    let ids: Vec<&str> = default.subnets.iter().map(|subnet| subnet.id.as_str()).collect();
+    assert_eq!(ids, ["subnet-08c3d9cf0c97dafd2", "subnet-0678c38d6ca525331"]);
+    let why = &proposal.reasons.pools["default"][1];
+    assert!(why.contains("subnet-0678c38d6ca525331") && why.contains("nobody uses"), "{why}");
+}
+
+#[test]
+fn a_label_that_every_node_carries_already_decides() {
+    let label = |value: &mut Value, last: &str| {
+        value["aws_node"]["env"]["AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG"] = json!("false");
+        let nodes = value["nodes"].as_array_mut().unwrap();
+        nodes.last_mut().unwrap()["labels"]["k8s.amazonaws.com/eniConfig"] = json!(last);
+    };
+    let design = |last: &str| {
+        let proposal = proposed("three-zones", |value| label(value, last));
+        proposal.config.label.map(|label| label.design)
+    };
+    assert_eq!(design("pods-us-west-2a"), Some(LabelDesign::Own));
+    assert_eq!(design("elsewhere"), None);
+}
+
+#[test]
+fn an_annotation_that_leads_into_another_zone_is_no_example() {
+    let proposal = proposed("public-and-private", |value| {
+        let nodes = value["nodes"].as_array_mut().unwrap();
+        let node = nodes.iter_mut().find(|node| node["internal_ip"] == "10.0.0.80").unwrap();
+        node["annotations"]["k8s.amazonaws.com/eniConfig"] = json!("pods-private-b");
+    });
+    let proxies = proposal.config.node_group("proxies").unwrap();
+    assert!(proxies.map.is_empty());
+    assert_eq!(proxies.pools, ["pods-private"]);
+    assert!(proposal.reasons.node_groups["proxies"][0].contains("most of its nodes"), "{:?}", proposal.reasons);
 }

@@ -17,19 +17,19 @@ fn in_base64_lines(bytes: &[u8]) -> Vec<u8> {
 pub(super) fn part(part: &Part) -> (Part, Vec<String>) {
     let mut notes = Vec::new();
     let content_type = content_type(part, &mut notes);
-    let mut headers: Vec<Header> = part.headers.iter().filter_map(|header| strict_header(header, &mut notes)).collect();
-    let mut body = part.body.clone();
-    if part.is_script() && has_dos_line_ends(&body) {
-        body = without_carriage_returns(&body);
+    let headers: Vec<Header> = part.headers.iter().filter_map(|header| strict_header(header, &mut notes)).collect();
+    let mut part = Part { content_type, headers, body: part.body.clone() };
+    if part.is_script() && has_dos_line_ends(&part.body) {
+        part.body = without_carriage_returns(&part.body);
         notes.push("its lines ended with CRLF and now end with LF, as cloud-init would have made them".into());
     }
-    if std::str::from_utf8(&body).is_err() {
-        headers.retain(|header| !header.name.eq_ignore_ascii_case(TRANSFER_ENCODING));
-        headers.push(Header { name: TRANSFER_ENCODING.into(), value: "base64".into() });
-        body = in_base64_lines(&part.content());
+    if std::str::from_utf8(&part.body).is_err() {
+        part.body = in_base64_lines(&part.content());
+        part.headers.retain(|header| !header.name.eq_ignore_ascii_case(TRANSFER_ENCODING));
+        part.headers.push(Header { name: TRANSFER_ENCODING.into(), value: "base64".into() });
         notes.push("its bytes are no UTF-8 and are encoded as base64 now: cloud-init fails on such a document".into());
     }
-    (Part { content_type, headers, body }, notes)
+    (part, notes)
 }
 
 fn content_type(part: &Part, notes: &mut Vec<String>) -> String {

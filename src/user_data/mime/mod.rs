@@ -7,8 +7,6 @@ mod write;
 
 use std::borrow::Cow;
 
-use super::kind::starts_with_ignoring_case;
-
 pub use content_type::ContentType;
 pub(super) use content_type::is_token;
 pub(super) use read::read;
@@ -88,15 +86,12 @@ impl std::fmt::Debug for Part {
     }
 }
 
-/// Whether a text is a MIME multipart: its first lines are headers and one of them says so.
+/// Whether a text is MIME: its first lines are headers and one of them is `Content-Type`.
 pub(super) fn is_mime(text: &[u8]) -> bool {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_start();
-    if !starts_with_ignoring_case(text, b"mime-version") && !starts_with_ignoring_case(text, b"content-") {
-        return false;
-    }
     let lines = scan::Lines::new(text);
     let block = scan::headers(&lines, 0..text.len(), |_| false);
     block.headers.iter().any(|header| {
-        header.name.eq_ignore_ascii_case("content-type") && ContentType::parse(&header.value).is_multipart()
+        header.name.eq_ignore_ascii_case("content-type") && ContentType::parse(&header.value).media_type.is_some()
     })
 }

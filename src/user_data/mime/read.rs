@@ -42,7 +42,13 @@ pub(in crate::user_data) fn read(text: &[u8], oddities: Vec<Oddity>) -> Result<M
         HeaderEnd::Blank | HeaderEnd::Text => {}
     }
     let header_line = content_type_line(&block.headers).unwrap_or(lines.number(start));
-    reader.multipart(&content_type(&block.headers), header_line, block.body..text.len(), 1)?;
+    let content_type = content_type(&block.headers);
+    if content_type.is_multipart() {
+        reader.multipart(&content_type, header_line, block.body..text.len(), 1)?;
+    } else {
+        reader.note(OddityKind::SinglePart, header_line, None);
+        reader.part(block, &content_type, start..text.len())?;
+    }
 
     let mut read = reader.read;
     read.oddities.sort_unstable();

@@ -1,4 +1,5 @@
-"""The launch template that EKS makes for itself from a group's own: named `eks-…`, with EKS's part of the user data, and followed by
+"""The launch template that EKS makes for itself from a group's own: named `eks-…`, with EKS's part of the user
+data, and followed by
 the auto scaling group. Source: EKS User Guide, "Customize managed nodes with launch templates"."""
 
 import base64
@@ -13,14 +14,20 @@ def child_of(call, group):
     """The child's record, or None."""
     for record in call.region.launch_templates.values():
         tags = tags_of(record["template"])
-        if tags.get("eks:nodegroup-name") == group["nodegroupName"] and tags.get("eks:cluster-name") == group["clusterName"]:
+        if (
+            tags.get("eks:nodegroup-name") == group["nodegroupName"]
+            and tags.get("eks:cluster-name") == group["clusterName"]
+        ):
             return record
     return None
 
 
 def put(call, group, data):
     """The child of a new group."""
-    tags = [{"Key": "eks:cluster-name", "Value": group["clusterName"]}, {"Key": "eks:nodegroup-name", "Value": group["nodegroupName"]}]
+    tags = [
+        {"Key": "eks:cluster-name", "Value": group["clusterName"]},
+        {"Key": "eks:nodegroup-name", "Value": group["nodegroupName"]},
+    ]
     return put_template(call, f"eks-{call.world.new_uid()}", _merged(data), tags, created_by=CREATED_BY)
 
 

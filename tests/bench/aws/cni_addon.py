@@ -1,6 +1,7 @@
 """The vpc-cni add-on: its environment, and the schema of its configuration values.
 
-Source: amazon-vpc-cni-k8s `config/master/aws-k8s-cni.yaml` for the defaults; the add-on's schema as the AWS CLI reference shows it for
+Source: amazon-vpc-cni-k8s `config/master/aws-k8s-cni.yaml` for the defaults; the add-on's schema as the AWS CLI
+reference shows it for
 describe-addon-configuration: every value of `env` is a string, `eniConfig` wants create, region and subnets.
 """
 
@@ -38,10 +39,26 @@ DEFAULT_ENV = {
     "WARM_PREFIX_TARGET": "1",
 }
 FURTHER_ENV = (
-    "AWS_EXTERNAL_SERVICE_CIDRS", "AWS_MANAGE_ENIS_NON_SCHEDULABLE", "AWS_VPC_K8S_CNI_EXCLUDE_SNAT_CIDRS", "AWS_VPC_K8S_CNI_LOG_LEVEL",
-    "CLUSTER_ENDPOINT", "CLUSTER_NAME", "DISABLE_LEAKED_ENI_CLEANUP", "DISABLE_POD_V6", "ENABLE_BANDWIDTH_PLUGIN", "ENABLE_NFTABLES",
-    "ENABLE_V4_EGRESS", "ENI_CONFIG_ANNOTATION_DEF", "ENI_CONFIG_LABEL_DEF", "INTROSPECTION_BIND_ADDRESS", "IP_COOLDOWN_PERIOD", "MAX_ENI",
-    "MINIMUM_IP_TARGET", "POD_MTU", "POD_SECURITY_GROUP_ENFORCING_MODE", "WARM_IP_TARGET",
+    "AWS_EXTERNAL_SERVICE_CIDRS",
+    "AWS_MANAGE_ENIS_NON_SCHEDULABLE",
+    "AWS_VPC_K8S_CNI_EXCLUDE_SNAT_CIDRS",
+    "AWS_VPC_K8S_CNI_LOG_LEVEL",
+    "CLUSTER_ENDPOINT",
+    "CLUSTER_NAME",
+    "DISABLE_LEAKED_ENI_CLEANUP",
+    "DISABLE_POD_V6",
+    "ENABLE_BANDWIDTH_PLUGIN",
+    "ENABLE_NFTABLES",
+    "ENABLE_V4_EGRESS",
+    "ENI_CONFIG_ANNOTATION_DEF",
+    "ENI_CONFIG_LABEL_DEF",
+    "INTROSPECTION_BIND_ADDRESS",
+    "IP_COOLDOWN_PERIOD",
+    "MAX_ENI",
+    "MINIMUM_IP_TARGET",
+    "POD_MTU",
+    "POD_SECURITY_GROUP_ENFORCING_MODE",
+    "WARM_IP_TARGET",
 )
 TOP_LEVEL = {
     "additionalProperties": False,
@@ -64,7 +81,10 @@ TOP_LEVEL = {
                         "type": "object",
                         "additionalProperties": False,
                         "required": ["id"],
-                        "properties": {"id": {"type": "string"}, "securityGroups": {"type": "array", "items": {"type": "string"}}},
+                        "properties": {
+                            "id": {"type": "string"},
+                            "securityGroups": {"type": "array", "items": {"type": "string"}},
+                        },
                     },
                 },
             },
@@ -84,7 +104,13 @@ TOP_LEVEL = {
         "tolerations": {"type": "array"},
     },
 }
-SCHEMA = json.dumps({"$ref": "#/definitions/VpcCni", "$schema": "http://json-schema.org/draft-06/schema#", "definitions": {"VpcCni": TOP_LEVEL}})
+SCHEMA = json.dumps(
+    {
+        "$ref": "#/definitions/VpcCni",
+        "$schema": "http://json-schema.org/draft-06/schema#",
+        "definitions": {"VpcCni": TOP_LEVEL},
+    }
+)
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int, "null": type(None)}
 
 
@@ -110,7 +136,9 @@ def _refused(why):
 def _problems(schema, value, path):
     kinds = schema.get("type", "object")
     kinds = kinds if isinstance(kinds, list) else [kinds]
-    if not any(isinstance(value, TYPES[kind]) and not (kind == "integer" and isinstance(value, bool)) for kind in kinds):
+    if not any(
+        isinstance(value, TYPES[kind]) and not (kind == "integer" and isinstance(value, bool)) for kind in kinds
+    ):
         yield f"{path}: {type(value).__name__} found, {kinds[0]} expected"
         return
     if isinstance(value, dict):

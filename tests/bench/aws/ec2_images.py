@@ -19,7 +19,9 @@ TYPE_FILTERS = {
     "hypervisor": member("Hypervisor"),
     "bare-metal": member("BareMetal"),
     "current-generation": member("CurrentGeneration"),
-    "processor-info.supported-architecture": lambda item: item.get("ProcessorInfo", {}).get("SupportedArchitectures", []),
+    "processor-info.supported-architecture": lambda item: item.get("ProcessorInfo", {}).get(
+        "SupportedArchitectures", []
+    ),
 }
 
 
@@ -39,7 +41,9 @@ def describe_images(call):
     owners = set(call.parameters.get("Owners") or ())
     if owners:
         mine = {call.world.account} if "self" in owners else set()
-        found = [image for image in found if image.get("OwnerId") in owners | mine or image.get("ImageOwnerAlias") in owners]
+        found = [
+            image for image in found if image.get("OwnerId") in owners | mine or image.get("ImageOwnerAlias") in owners
+        ]
     return ec2_page(call, filters.apply(call, found, IMAGE_FILTERS), "Images", 1000, minimum=1)
 
 
@@ -53,7 +57,9 @@ def describe_instance_types(call):
         missing = [name for name in wanted if name not in own and name not in table]
         if missing:
             # EC2 error codes: InvalidInstanceType.
-            raise AwsError("InvalidInstanceType", f"The following supplied instance types do not exist: [{', '.join(missing)}]")
+            raise AwsError(
+                "InvalidInstanceType", f"The following supplied instance types do not exist: [{', '.join(missing)}]"
+            )
         found = [own.get(name) or _modelled(call, table[name]) for name in sorted(set(wanted))]
     else:
         table = {**moto_rest.instance_types(), **own}

@@ -41,12 +41,19 @@ def describe_instances(call):
     parameters, region = call.parameters, call.region
     if parameters.get("InstanceIds") and parameters.get("MaxResults"):
         # EC2 API reference, DescribeInstances, MaxResults: not together with instance ids.
-        raise AwsError("InvalidParameterCombination", "The parameter instancesSet cannot be used with the parameter maxResults")
+        raise AwsError(
+            "InvalidParameterCombination", "The parameter instancesSet cannot be used with the parameter maxResults"
+        )
     # EC2 error codes: InvalidInstanceID.NotFound, InvalidInstanceID.Malformed.
     found = by_ids(region.instances, parameters.get("InstanceIds"), "InvalidInstanceID", "instance", r"i-[0-9a-f]+")
     answer = ec2_page(call, filters.apply(call, found, INSTANCE_FILTERS), "Instances", 1000)
     reservations = [
-        {"ReservationId": "r-" + instance["InstanceId"][2:], "OwnerId": call.world.account, "Groups": [], "Instances": [_with_interfaces(call, instance)]}
+        {
+            "ReservationId": "r-" + instance["InstanceId"][2:],
+            "OwnerId": call.world.account,
+            "Groups": [],
+            "Instances": [_with_interfaces(call, instance)],
+        }
         for instance in answer.pop("Instances")
     ]
     return {"Reservations": reservations, **answer}
@@ -58,7 +65,21 @@ def _with_interfaces(call, instance):
 
 
 def _short(one):
-    kept = ("NetworkInterfaceId", "SubnetId", "VpcId", "Description", "Groups", "MacAddress", "OwnerId", "PrivateIpAddress", "PrivateIpAddresses", "Status", "SourceDestCheck", "InterfaceType", "Ipv4Prefixes")
+    kept = (
+        "NetworkInterfaceId",
+        "SubnetId",
+        "VpcId",
+        "Description",
+        "Groups",
+        "MacAddress",
+        "OwnerId",
+        "PrivateIpAddress",
+        "PrivateIpAddresses",
+        "Status",
+        "SourceDestCheck",
+        "InterfaceType",
+        "Ipv4Prefixes",
+    )
     attached = ("AttachmentId", "DeleteOnTermination", "DeviceIndex", "NetworkCardIndex", "Status")
     short = {name: one[name] for name in kept if name in one}
     short["Attachment"] = {name: one["Attachment"][name] for name in attached if name in one["Attachment"]}
@@ -69,7 +90,13 @@ def _short(one):
 def describe_network_interfaces(call):
     parameters, region = call.parameters, call.region
     # EC2 error codes: InvalidNetworkInterfaceID.NotFound, InvalidNetworkInterfaceID.Malformed.
-    found = by_ids(region.network_interfaces, parameters.get("NetworkInterfaceIds"), "InvalidNetworkInterfaceID", "networkInterface", r"eni-[0-9a-f]+")
+    found = by_ids(
+        region.network_interfaces,
+        parameters.get("NetworkInterfaceIds"),
+        "InvalidNetworkInterfaceID",
+        "networkInterface",
+        r"eni-[0-9a-f]+",
+    )
     if not parameters.get("NetworkInterfaceIds"):
         found = _of_instances(region, parameters) or found
     passed = filters.apply(call, found, INTERFACE_FILTERS, tags="TagSet")
@@ -77,7 +104,8 @@ def describe_network_interfaces(call):
 
 
 def _of_instances(region, parameters):
-    """Those of the instances that a filter names, by the index; a scan of all for each batch would take too long on a large cluster."""
+    """Those of the instances that a filter names, by the index; a scan of all for each batch would take too long on
+    a large cluster."""
     for wanted in parameters.get("Filters", ()):
         values = wanted.get("Values", ())
         if wanted.get("Name") == "attachment.instance-id" and not any(set(value) & {"*", "?"} for value in values):

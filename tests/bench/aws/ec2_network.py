@@ -59,7 +59,9 @@ def describe_vpcs(call):
 @operation("ec2", "DescribeSubnets")
 def describe_subnets(call):
     # EC2 error codes: InvalidSubnetID.NotFound, InvalidSubnetID.Malformed.
-    found = by_ids(call.region.subnets, call.parameters.get("SubnetIds"), "InvalidSubnetID", "subnet", r"subnet-[0-9a-f]+")
+    found = by_ids(
+        call.region.subnets, call.parameters.get("SubnetIds"), "InvalidSubnetID", "subnet", r"subnet-[0-9a-f]+"
+    )
     return ec2_page(call, filters.apply(call, found, SUBNET_FILTERS), "Subnets", 1000)
 
 
@@ -74,7 +76,11 @@ def describe_security_groups(call):
     missing = [one for one in ids if one not in call.region.security_groups]
     if missing:
         names = ", ".join(missing)
-        text = f"The security group '{names}' does not exist" if len(missing) == 1 else f"The security groups '{names}' do not exist"
+        text = (
+            f"The security group '{names}' does not exist"
+            if len(missing) == 1
+            else f"The security groups '{names}' do not exist"
+        )
         raise AwsError("InvalidGroup.NotFound", text)
     found = [group for one, group in call.region.security_groups.items() if not ids or one in set(ids)]
     if parameters.get("GroupNames"):
@@ -85,5 +91,11 @@ def describe_security_groups(call):
 @operation("ec2", "DescribeRouteTables")
 def describe_route_tables(call):
     # EC2 error codes: InvalidRouteTableID.NotFound. DescribeRouteTables takes MaxResults from 5 to 100.
-    found = by_ids(call.region.route_tables, call.parameters.get("RouteTableIds"), "InvalidRouteTableID", "routeTable", r"rtb-[0-9a-f]+")
+    found = by_ids(
+        call.region.route_tables,
+        call.parameters.get("RouteTableIds"),
+        "InvalidRouteTableID",
+        "routeTable",
+        r"rtb-[0-9a-f]+",
+    )
     return ec2_page(call, filters.apply(call, found, ROUTE_TABLE_FILTERS), "RouteTables", 100, maximum=100)

@@ -9,7 +9,12 @@ from aws.registry import operation
 
 
 def _tags(call, resource_type):
-    return [tag for one in call.parameters.get("TagSpecifications", []) if one.get("ResourceType") == resource_type for tag in one.get("Tags", [])]
+    return [
+        tag
+        for one in call.parameters.get("TagSpecifications", [])
+        if one.get("ResourceType") == resource_type
+        for tag in one.get("Tags", [])
+    ]
 
 
 def _vpc(call):
@@ -22,7 +27,10 @@ def _block(text):
         return ipaddress.ip_network(text)
     except ValueError as error:
         # EC2 error codes: InvalidParameterValue.
-        raise AwsError("InvalidParameterValue", f"Value ({text}) for parameter cidrBlock is invalid. This is not a valid CIDR block.") from error
+        raise AwsError(
+            "InvalidParameterValue",
+            f"Value ({text}) for parameter cidrBlock is invalid. This is not a valid CIDR block.",
+        ) from error
 
 
 @operation("ec2", "CreateVpc")
@@ -32,15 +40,24 @@ def create_vpc(call):
         # EC2 error codes: InvalidVpc.Range.
         raise AwsError("InvalidVpc.Range", f"The CIDR '{block}' is invalid.")
     vpc = {
-        "VpcId": call.world.new_id("vpc"), "CidrBlock": str(block), "State": "available", "IsDefault": False, "OwnerId": call.world.account,
-        "CidrBlockAssociationSet": [_association(call, block)], "Tags": _tags(call, "vpc"),
+        "VpcId": call.world.new_id("vpc"),
+        "CidrBlock": str(block),
+        "State": "available",
+        "IsDefault": False,
+        "OwnerId": call.world.account,
+        "CidrBlockAssociationSet": [_association(call, block)],
+        "Tags": _tags(call, "vpc"),
     }
     call.region.vpcs[vpc["VpcId"]] = vpc
     return {"Vpc": vpc}
 
 
 def _association(call, block):
-    return {"AssociationId": call.world.new_id("vpc-cidr-assoc"), "CidrBlock": str(block), "CidrBlockState": {"State": "associated"}}
+    return {
+        "AssociationId": call.world.new_id("vpc-cidr-assoc"),
+        "CidrBlock": str(block),
+        "CidrBlockState": {"State": "associated"},
+    }
 
 
 @operation("ec2", "AssociateVpcCidrBlock")
@@ -62,7 +79,14 @@ def describe_availability_zones(call):
     for at, letter in enumerate("abc"):
         zones.setdefault(f"{call.region.name}{letter}", _unused_zone_id(call.region.name, at, zones))
     found = [
-        {"ZoneName": name, "ZoneId": zone_id, "RegionName": call.region.name, "State": "available", "ZoneType": "availability-zone", "OptInStatus": "opt-in-not-required"}
+        {
+            "ZoneName": name,
+            "ZoneId": zone_id,
+            "RegionName": call.region.name,
+            "State": "available",
+            "ZoneType": "availability-zone",
+            "OptInStatus": "opt-in-not-required",
+        }
         for name, zone_id in sorted(zones.items())
     ]
     wanted = call.parameters.get("ZoneNames")
@@ -71,7 +95,11 @@ def describe_availability_zones(call):
 
 def _unused_zone_id(region, at, zones):
     place, direction, number = region.rsplit("-", 2)
-    prefix = place + "".join(part[0] for part in direction.replace("north", "n-").replace("south", "s-").split("-") if part) + number
+    prefix = (
+        place
+        + "".join(part[0] for part in direction.replace("north", "n-").replace("south", "s-").split("-") if part)
+        + number
+    )
     free = [f"{prefix}-az{n}" for n in range(1, 9) if f"{prefix}-az{n}" not in zones.values()]
     return free[at % len(free)]
 
@@ -80,7 +108,10 @@ def _unused_zone_id(region, at, zones):
 def create_subnet(call):
     vpc, parameters = _vpc(call), call.parameters
     block = _block(parameters["CidrBlock"])
-    if not any(block.subnet_of(ipaddress.ip_network(one["CidrBlock"])) for one in vpc["CidrBlockAssociationSet"]) or not 16 <= block.prefixlen <= 28:
+    if (
+        not any(block.subnet_of(ipaddress.ip_network(one["CidrBlock"])) for one in vpc["CidrBlockAssociationSet"])
+        or not 16 <= block.prefixlen <= 28
+    ):
         # EC2 error codes: InvalidSubnet.Range.
         raise AwsError("InvalidSubnet.Range", f"The CIDR '{block}' is invalid.")
     others = [one for one in call.region.subnets.values() if one["VpcId"] == vpc["VpcId"]]
@@ -88,14 +119,27 @@ def create_subnet(call):
         # EC2 error codes: InvalidSubnet.Conflict.
         raise AwsError("InvalidSubnet.Conflict", f"The CIDR '{block}' conflicts with another subnet")
     zones = {one["ZoneName"]: one["ZoneId"] for one in describe_availability_zones(call)["AvailabilityZones"]}
-    zone = parameters.get("AvailabilityZone") or next((name for name, zone_id in zones.items() if zone_id == parameters.get("AvailabilityZoneId")), min(zones))
+    zone = parameters.get("AvailabilityZone") or next(
+        (name for name, zone_id in zones.items() if zone_id == parameters.get("AvailabilityZoneId")), min(zones)
+    )
     if zone not in zones:
-        raise AwsError("InvalidParameterValue", f"Value ({zone}) for parameter availabilityZone is invalid. Subnets can currently only be created in the following availability zones: {', '.join(sorted(zones))}.")
+        raise AwsError(
+            "InvalidParameterValue",
+            f"Value ({zone}) for parameter availabilityZone is invalid. Subnets can currently only be created in "
+            f"the following availability zones: {', '.join(sorted(zones))}.",
+        )
     subnet = {
-        "SubnetId": call.world.new_id("subnet"), "VpcId": vpc["VpcId"], "CidrBlock": str(block), "AvailabilityZone": zone, "AvailabilityZoneId": zones[zone],
+        "SubnetId": call.world.new_id("subnet"),
+        "VpcId": vpc["VpcId"],
+        "CidrBlock": str(block),
+        "AvailabilityZone": zone,
+        "AvailabilityZoneId": zones[zone],
         # EC2 User Guide, "Subnet sizing": the first four addresses and the last cannot be used.
         "AvailableIpAddressCount": block.num_addresses - 5,
-        "MapPublicIpOnLaunch": False, "State": "available", "OwnerId": call.world.account, "Tags": _tags(call, "subnet"),
+        "MapPublicIpOnLaunch": False,
+        "State": "available",
+        "OwnerId": call.world.account,
+        "Tags": _tags(call, "subnet"),
     }
     call.region.subnets[subnet["SubnetId"]] = subnet
     return {"Subnet": subnet}
@@ -104,13 +148,26 @@ def create_subnet(call):
 @operation("ec2", "CreateSecurityGroup")
 def create_security_group(call):
     parameters = call.parameters
-    if any(one.get("GroupName") == parameters["GroupName"] and one.get("VpcId") == parameters.get("VpcId") for one in call.region.security_groups.values()):
+    if any(
+        one.get("GroupName") == parameters["GroupName"] and one.get("VpcId") == parameters.get("VpcId")
+        for one in call.region.security_groups.values()
+    ):
         # EC2 error codes: InvalidGroup.Duplicate.
-        raise AwsError("InvalidGroup.Duplicate", f"The security group '{parameters['GroupName']}' already exists for VPC '{parameters.get('VpcId')}'")
+        raise AwsError(
+            "InvalidGroup.Duplicate",
+            f"The security group '{parameters['GroupName']}' already exists for VPC '{parameters.get('VpcId')}'",
+        )
     group = {
-        "GroupId": call.world.new_id("sg"), "GroupName": parameters["GroupName"], "Description": parameters["Description"], "VpcId": parameters.get("VpcId"),
-        "OwnerId": call.world.account, "IpPermissions": [], "Tags": _tags(call, "security-group"),
-        "IpPermissionsEgress": [{"IpProtocol": "-1", "IpRanges": [{"CidrIp": "0.0.0.0/0"}], "UserIdGroupPairs": [], "PrefixListIds": []}],
+        "GroupId": call.world.new_id("sg"),
+        "GroupName": parameters["GroupName"],
+        "Description": parameters["Description"],
+        "VpcId": parameters.get("VpcId"),
+        "OwnerId": call.world.account,
+        "IpPermissions": [],
+        "Tags": _tags(call, "security-group"),
+        "IpPermissionsEgress": [
+            {"IpProtocol": "-1", "IpRanges": [{"CidrIp": "0.0.0.0/0"}], "UserIdGroupPairs": [], "PrefixListIds": []}
+        ],
     }
     call.region.security_groups[group["GroupId"]] = group
     return {"GroupId": group["GroupId"], "Tags": group["Tags"]}
@@ -130,12 +187,17 @@ def authorize_security_group_ingress(call):
 def describe_tags(call):
     """The tags of everything, by resource-id, resource-type, key and value."""
     kinds = {
-        "vpc": call.region.vpcs, "subnet": call.region.subnets, "security-group": call.region.security_groups, "route-table": call.region.route_tables,
+        "vpc": call.region.vpcs,
+        "subnet": call.region.subnets,
+        "security-group": call.region.security_groups,
+        "route-table": call.region.route_tables,
         "launch-template": {one: record["template"] for one, record in call.region.launch_templates.items()},
     }
     found = [
         {"ResourceId": one, "ResourceType": kind, "Key": tag["Key"], "Value": tag["Value"]}
-        for kind, objects in kinds.items() for one, item in objects.items() for tag in item.get("Tags", [])
+        for kind, objects in kinds.items()
+        for one, item in objects.items()
+        for tag in item.get("Tags", [])
     ]
     names = {"resource-id": "ResourceId", "resource-type": "ResourceType", "key": "Key", "value": "Value"}
     for wanted in call.parameters.get("Filters", []):

@@ -13,7 +13,11 @@ USER_DATA_LIMIT = 16_384
 def check_name(name):
     """botocore's shape LaunchTemplateName, which CreateLaunchTemplate's own member does not refer to."""
     if not re.fullmatch(r"[a-zA-Z0-9().\-/_]{3,128}", name):
-        raise AwsError("InvalidLaunchTemplateName.MalformedException", "A launch template name must be between 3 and 128 characters, and may contain letters, numbers, and the following characters: - ( ) . / _.")
+        raise AwsError(
+            "InvalidLaunchTemplateName.MalformedException",
+            "A launch template name must be between 3 and 128 characters, and may contain letters, numbers, and "
+            "the following characters: - ( ) . / _.",
+        )
 
 
 def check_data(data):
@@ -30,7 +34,10 @@ def check_data(data):
     hops = data.get("MetadataOptions", {}).get("HttpPutResponseHopLimit")
     if hops is not None and not 1 <= hops <= 64:
         # EC2 API reference, LaunchTemplateInstanceMetadataOptionsRequest: "Possible values: Integers from 1 to 64".
-        raise AwsError("InvalidParameterValue", f"Value ({hops}) for parameter HttpPutResponseHopLimit is invalid. Must be between 1 and 64.")
+        raise AwsError(
+            "InvalidParameterValue",
+            f"Value ({hops}) for parameter HttpPutResponseHopLimit is invalid. Must be between 1 and 64.",
+        )
 
 
 def check_user_data(text):
@@ -46,7 +53,8 @@ def check_user_data(text):
 
 
 def inherited(source):
-    """What a new version takes over from its source. EC2 API reference, CreateLaunchTemplateVersion, SourceVersion: snapshots
+    """What a new version takes over from its source. EC2 API reference, CreateLaunchTemplateVersion, SourceVersion:
+    snapshots
     applied to the block device mapping are ignored unless they are explicitly included."""
     kept = [mapping for mapping in source.get("BlockDeviceMappings", []) if "SnapshotId" not in mapping.get("Ebs", {})]
     data = {name: value for name, value in source.items() if name != "BlockDeviceMappings"}

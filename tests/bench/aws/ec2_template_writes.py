@@ -30,7 +30,10 @@ def _create(call):
     for specification in parameters.get("TagSpecifications", []):
         if specification.get("ResourceType") != "launch-template":
             # EC2 API reference, CreateLaunchTemplate, TagSpecification: only launch-template may be tagged here.
-            raise AwsError("InvalidParameterValue", f"'{specification.get('ResourceType')}' is not a valid taggable resource type for this operation.")
+            raise AwsError(
+                "InvalidParameterValue",
+                f"'{specification.get('ResourceType')}' is not a valid taggable resource type for this operation.",
+            )
     check_data(parameters["LaunchTemplateData"])
     tags = [tag for specification in parameters.get("TagSpecifications", []) for tag in specification.get("Tags", [])]
     record = put_template(call, name, parameters["LaunchTemplateData"], tags, parameters.get("VersionDescription"))
@@ -105,7 +108,10 @@ def _modify(call):
     if wanted is not None:
         if not re.fullmatch(r"\d+", wanted):
             # EC2 API reference, ModifyLaunchTemplate, SetDefaultVersion: a version number.
-            raise AwsError("InvalidParameterValue", f"Value ({wanted}) for parameter SetDefaultVersion is invalid. Must be a version number.")
+            raise AwsError(
+                "InvalidParameterValue",
+                f"Value ({wanted}) for parameter SetDefaultVersion is invalid. Must be a version number.",
+            )
         record["template"]["DefaultVersionNumber"] = version_of(call, record, wanted)["VersionNumber"]
     return {"LaunchTemplate": record["template"]}
 
@@ -125,16 +131,24 @@ def delete_launch_template_versions(call):
     wanted = parameters["Versions"]
     if len(wanted) > 200:
         # EC2 API reference, DeleteLaunchTemplateVersions: up to 200 version numbers.
-        raise AwsError("InvalidParameterValue", "The maximum number of versions that can be deleted in one request is 200.")
+        raise AwsError(
+            "InvalidParameterValue", "The maximum number of versions that can be deleted in one request is 200."
+        )
     deleted, kept = [], []
     for text in wanted:
         entry = {"LaunchTemplateId": template["LaunchTemplateId"], "LaunchTemplateName": template["LaunchTemplateName"]}
         number = int(text) if text.isdigit() else None
         if number == template["DefaultVersionNumber"]:
             # EC2 API reference, DeleteLaunchTemplateVersions: the default version cannot be deleted.
-            error = {"Code": "unexpectedError", "Message": "The default version of a launch template cannot be deleted."}
+            error = {
+                "Code": "unexpectedError",
+                "Message": "The default version of a launch template cannot be deleted.",
+            }
         elif number not in record["versions"]:
-            error = {"Code": "launchTemplateVersionDoesNotExist", "Message": f"Could not find the specified version {text}."}
+            error = {
+                "Code": "launchTemplateVersionDoesNotExist",
+                "Message": f"Could not find the specified version {text}.",
+            }
         else:
             del record["versions"][number]
             deleted.append({**entry, "VersionNumber": number})
@@ -170,7 +184,11 @@ def create_tags(call):
     for key in sent:
         if key.startswith("aws:"):
             # EC2 User Guide, "Tag restrictions": the prefix is reserved.
-            raise AwsError("InvalidParameterValue", f"Value ( {key} ) for parameter key is invalid. Tag keys starting with 'aws:' are reserved for internal use")
+            raise AwsError(
+                "InvalidParameterValue",
+                f"Value ( {key} ) for parameter key is invalid. Tag keys starting with 'aws:' are reserved for "
+                "internal use",
+            )
     objects = [_tagged(call, resource) for resource in call.parameters["Resources"]]
     for found in objects:
         found["Tags"] = [{"Key": key, "Value": value} for key, value in {**tags_of(found), **sent}.items()]

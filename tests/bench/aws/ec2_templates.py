@@ -37,21 +37,31 @@ def template_of(call, template_id=None, name=None):
     if template_id and name:
         # EC2 API reference, CreateLaunchTemplateVersion: "You must specify either the launch template ID or the launch
         # template name, but not both."
-        raise AwsError("InvalidParameterCombination", "Either provide launch template ID or launch template name, but not both.")
+        raise AwsError(
+            "InvalidParameterCombination", "Either provide launch template ID or launch template name, but not both."
+        )
     if not template_id and not name:
         raise AwsError("MissingParameter", "Either a launch template ID or a launch template name must be provided.")
     if template_id:
         # EC2 error codes: InvalidLaunchTemplateId.Malformed, .NotFound.
         if not is_template_id(template_id):
-            raise AwsError("InvalidLaunchTemplateId.Malformed", f"The specified launch template ID, {template_id}, is malformed.")
+            raise AwsError(
+                "InvalidLaunchTemplateId.Malformed", f"The specified launch template ID, {template_id}, is malformed."
+            )
         record = call.region.launch_templates.get(template_id)
         if record is None:
-            raise AwsError("InvalidLaunchTemplateId.NotFound", f"The specified launch template, with template ID {template_id}, does not exist.")
+            raise AwsError(
+                "InvalidLaunchTemplateId.NotFound",
+                f"The specified launch template, with template ID {template_id}, does not exist.",
+            )
         return record
     record = by_name(call, name)
     if record is None:
         # EC2 error codes: InvalidLaunchTemplateName.NotFoundException.
-        raise AwsError("InvalidLaunchTemplateName.NotFoundException", f"The specified launch template, with template name {name}, does not exist.")
+        raise AwsError(
+            "InvalidLaunchTemplateName.NotFoundException",
+            f"The specified launch template, with template name {name}, does not exist.",
+        )
     return record
 
 
@@ -108,7 +118,9 @@ def describe_launch_templates(call):
     parameters = call.parameters
     ids, names = parameters.get("LaunchTemplateIds"), parameters.get("LaunchTemplateNames")
     if ids and names:
-        raise AwsError("InvalidParameterCombination", "Either provide launch template IDs or launch template names, but not both.")
+        raise AwsError(
+            "InvalidParameterCombination", "Either provide launch template IDs or launch template names, but not both."
+        )
     if ids:
         found = [template_of(call, template_id=one)["template"] for one in ids]
     elif names:
@@ -126,7 +138,9 @@ def describe_launch_template_versions(call):
     if not parameters.get("LaunchTemplateId") and not parameters.get("LaunchTemplateName"):
         # EC2 API reference, DescribeLaunchTemplateVersions: without a template only $Latest, $Default or both.
         if not wanted or not set(wanted) <= {"$Latest", "$Default"}:
-            raise AwsError("MissingParameter", "Either a launch template ID or a launch template name must be provided.")
+            raise AwsError(
+                "MissingParameter", "Either a launch template ID or a launch template name must be provided."
+            )
         versions = [
             shown(record, record["versions"][number])
             for record in call.region.launch_templates.values()
@@ -136,7 +150,9 @@ def describe_launch_template_versions(call):
         record = template_of(call, parameters.get("LaunchTemplateId"), parameters.get("LaunchTemplateName"))
         versions = [shown(record, version) for version in _chosen(call, record, wanted)]
     # EC2 API reference, DescribeLaunchTemplateVersions: MaxResults from 1 to 200.
-    return ec2_page(call, filters.apply(call, versions, VERSION_FILTERS), "LaunchTemplateVersions", 200, maximum=200, minimum=1)
+    return ec2_page(
+        call, filters.apply(call, versions, VERSION_FILTERS), "LaunchTemplateVersions", 200, maximum=200, minimum=1
+    )
 
 
 def _chosen(call, record, wanted):
@@ -144,7 +160,9 @@ def _chosen(call, record, wanted):
     parameters = call.parameters
     bounds = parameters.get("MinVersion"), parameters.get("MaxVersion")
     if wanted and any(bounds):
-        raise AwsError("InvalidParameterCombination", "Versions may not be specified together with MinVersion or MaxVersion.")
+        raise AwsError(
+            "InvalidParameterCombination", "Versions may not be specified together with MinVersion or MaxVersion."
+        )
     if wanted:
         numbers = {version_of(call, record, text)["VersionNumber"] for text in wanted}
     else:

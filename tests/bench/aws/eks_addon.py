@@ -14,8 +14,11 @@ def addon_of(call, record):
     if addon is None:
         # EKS API reference, DescribeAddon: ResourceNotFoundException, 404.
         raise AwsError(
-            "ResourceNotFoundException", f"No addon: {name} found in cluster: {record['cluster']['name']}", 404,
-            clusterName=record["cluster"]["name"], addonName=name,
+            "ResourceNotFoundException",
+            f"No addon: {name} found in cluster: {record['cluster']['name']}",
+            404,
+            clusterName=record["cluster"]["name"],
+            addonName=name,
         )
     return addon
 

@@ -11,7 +11,13 @@ from aws.paging import eks_page
 from aws.registry import operation
 from kube import addon_effect
 
-VERSIONS = ["v1.21.1-eksbuild.1", "v1.20.5-eksbuild.1", "v1.20.4-eksbuild.1", "v1.19.5-eksbuild.1", "v1.18.5-eksbuild.1"]
+VERSIONS = [
+    "v1.21.1-eksbuild.1",
+    "v1.20.5-eksbuild.1",
+    "v1.20.4-eksbuild.1",
+    "v1.19.5-eksbuild.1",
+    "v1.18.5-eksbuild.1",
+]
 
 
 def _check_version(version):
@@ -24,7 +30,10 @@ def _check_version(version):
 def describe_addon_versions(call):
     if call.parameters.get("addonName", "vpc-cni") != "vpc-cni":
         return {"addons": []}
-    versions = [{"addonVersion": version, "architecture": ["amd64", "arm64"], "requiresConfiguration": False} for version in VERSIONS]
+    versions = [
+        {"addonVersion": version, "architecture": ["amd64", "arm64"], "requiresConfiguration": False}
+        for version in VERSIONS
+    ]
     return {"addons": [{"addonName": "vpc-cni", "type": "networking", "addonVersions": versions}]}
 
 
@@ -50,7 +59,9 @@ def _create(call):
         raise AwsError("ResourceInUseException", "Addon already exists.", 409, clusterName=cluster, addonName=name)
     if parameters.get("resolveConflicts") == "PRESERVE":
         # EKS API reference, CreateAddon, resolveConflicts: PRESERVE is not supported here.
-        raise AwsError("InvalidParameterException", "The value of resolveConflicts cannot be PRESERVE when creating an addon.")
+        raise AwsError(
+            "InvalidParameterException", "The value of resolveConflicts cannot be PRESERVE when creating an addon."
+        )
     version = parameters.get("addonVersion", VERSIONS[0])
     _check_version(version)
     if name == "vpc-cni":
@@ -85,18 +96,29 @@ def _update(call):
     addon = addon_of(call, record)
     if addon["status"] in ("CREATING", "UPDATING", "DELETING"):
         # EKS API reference, UpdateAddon: ResourceInUseException, 409.
-        raise AwsError("ResourceInUseException", f"Addon cannot be updated as it is currently in {addon['status']} state", 409, addonName=addon["addonName"])
+        raise AwsError(
+            "ResourceInUseException",
+            f"Addon cannot be updated as it is currently in {addon['status']} state",
+            409,
+            addonName=addon["addonName"],
+        )
     version = parameters.get("addonVersion", addon["addonVersion"])
     _check_version(version)
     if addon["addonName"] == "vpc-cni":
         cni_addon.parse(parameters.get("configurationValues"))
     mode = parameters.get("resolveConflicts", "NONE")
-    # EKS API reference, UpdateAddon, serviceAccountRoleArn: without it the add-on falls back to the node role. Of values that are not sent
+    # EKS API reference, UpdateAddon, serviceAccountRoleArn: without it the add-on falls back to the node role. Of
+    # values that are not sent
     # the reference says nothing; the bench takes the harsher reading, that they are gone too.
     done = {
-        "what": "addon updated", "mode": mode, "version": version, "values": parameters.get("configurationValues"),
+        "what": "addon updated",
+        "mode": mode,
+        "version": version,
+        "values": parameters.get("configurationValues"),
         "role": parameters.get("serviceAccountRoleArn"),
-        "associations": _associations(call, record, parameters.get("podIdentityAssociations"), addon["podIdentityAssociations"]),
+        "associations": _associations(
+            call, record, parameters.get("podIdentityAssociations"), addon["podIdentityAssociations"]
+        ),
     }
     shown = [("AddonVersion", version), ("ResolveConflicts", mode)]
     if done["role"]:
@@ -118,8 +140,12 @@ def _associations(call, record, sent, now):
         association = f"a-{call.world.digest()[:17]}"
         arn = call.arn("eks", f"podidentityassociation/{record['cluster']['name']}/{association}")
         record["pod_identity_associations"][association] = {
-            "clusterName": record["cluster"]["name"], "namespace": "kube-system", "serviceAccount": one["serviceAccount"],
-            "roleArn": one["roleArn"], "associationArn": arn, "associationId": association,
+            "clusterName": record["cluster"]["name"],
+            "namespace": "kube-system",
+            "serviceAccount": one["serviceAccount"],
+            "roleArn": one["roleArn"],
+            "associationArn": arn,
+            "associationId": association,
         }
         arns.append(arn)
     return arns or None
@@ -130,7 +156,9 @@ def describe_pod_identity_association(call):
     record = cluster_of(call)
     found = record["pod_identity_associations"].get(call.parameters["associationId"])
     if found is None:
-        raise AwsError("ResourceNotFoundException", f"No association found with id: {call.parameters['associationId']}", 404)
+        raise AwsError(
+            "ResourceNotFoundException", f"No association found with id: {call.parameters['associationId']}", 404
+        )
     return {"association": found}
 
 
@@ -165,15 +193,25 @@ def _updated(call, record, addon, done):
         eks_update.fail(update, errors)
         return
     wanted = {
-        **addon, "addonVersion": done["version"], "configurationValues": done["values"], "serviceAccountRoleArn": done["role"],
-        "podIdentityAssociations": done["associations"], "modifiedAt": int(time.time()),
+        **addon,
+        "addonVersion": done["version"],
+        "configurationValues": done["values"],
+        "serviceAccountRoleArn": done["role"],
+        "podIdentityAssociations": done["associations"],
+        "modifiedAt": int(time.time()),
     }
-    problem = addon_effect.bring(call, wanted, addon["configurationValues"], done["mode"]) if addon["addonName"] == "vpc-cni" else None
+    problem = (
+        addon_effect.bring(call, wanted, addon["configurationValues"], done["mode"])
+        if addon["addonName"] == "vpc-cni"
+        else None
+    )
     if problem:
         # EKS User Guide, "Update an Amazon EKS add-on": with NONE the update fails on a conflict.
         addon["status"] = "UPDATE_FAILED"
         addon["health"]["issues"] = [problem]
-        eks_update.fail(update, [{"errorCode": "ConfigurationConflict", "errorMessage": problem["message"], "resourceIds": []}])
+        eks_update.fail(
+            update, [{"errorCode": "ConfigurationConflict", "errorMessage": problem["message"], "resourceIds": []}]
+        )
         return
     addon.update(wanted, status="ACTIVE", health={"issues": []})
     update["status"] = "Successful"

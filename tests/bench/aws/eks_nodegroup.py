@@ -14,8 +14,11 @@ def nodegroup_of(call, record):
     if group is None:
         # EKS API reference, DescribeNodegroup: ResourceNotFoundException, 404.
         raise AwsError(
-            "ResourceNotFoundException", f"No node group found for name: {name}.", 404,
-            clusterName=record["cluster"]["name"], nodegroupName=name,
+            "ResourceNotFoundException",
+            f"No node group found for name: {name}.",
+            404,
+            clusterName=record["cluster"]["name"],
+            nodegroupName=name,
         )
     return group
 

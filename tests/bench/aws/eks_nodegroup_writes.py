@@ -21,11 +21,15 @@ def _needs_active_cluster(record):
 
 
 def _needs_settled(group):
-    """EKS API reference: ResourceInUseException, the resource is in use; CREATING, UPDATING and DELETING are not settled."""
+    """EKS API reference: ResourceInUseException, the resource is in use; CREATING, UPDATING and DELETING are not
+    settled."""
     if group["status"] not in ("ACTIVE", "DEGRADED"):
         raise AwsError(
-            "ResourceInUseException", "Nodegroup cannot be updated as it is currently not in Active State", 409,
-            clusterName=group["clusterName"], nodegroupName=group["nodegroupName"],
+            "ResourceInUseException",
+            "Nodegroup cannot be updated as it is currently not in Active State",
+            409,
+            clusterName=group["clusterName"],
+            nodegroupName=group["nodegroupName"],
         )
 
 
@@ -33,7 +37,9 @@ def _check_labels(labels):
     for key in labels or {}:
         prefix = key.rpartition("/")[0] + "/"
         if any(prefix == reserved or prefix.endswith(f".{reserved}") for reserved in RESERVED_LABELS):
-            raise AwsError("InvalidParameterException", f"Label cannot contain reserved prefixes [{', '.join(RESERVED_LABELS)}]")
+            raise AwsError(
+                "InvalidParameterException", f"Label cannot contain reserved prefixes [{', '.join(RESERVED_LABELS)}]"
+            )
 
 
 def _check_scaling(scaling):
@@ -41,11 +47,15 @@ def _check_scaling(scaling):
         return
     least, most, wanted = scaling.get("minSize"), scaling.get("maxSize"), scaling.get("desiredSize")
     if None not in (least, most) and least > most:
-        raise AwsError("InvalidParameterException", f"Minimum capacity {least} can't be greater than maximum size {most}")
+        raise AwsError(
+            "InvalidParameterException", f"Minimum capacity {least} can't be greater than maximum size {most}"
+        )
     if None not in (wanted, most) and wanted > most:
         raise AwsError("InvalidParameterException", f"desired capacity {wanted} can't be greater than max size {most}")
     if None not in (least, wanted) and wanted < least:
-        raise AwsError("InvalidParameterException", f"Minimum capacity {least} can't be greater than desired size {wanted}")
+        raise AwsError(
+            "InvalidParameterException", f"Minimum capacity {least} can't be greater than desired size {wanted}"
+        )
 
 
 @operation("eks", "CreateNodegroup")
@@ -59,13 +69,28 @@ def _create(call):
     name, cluster = parameters["nodegroupName"], record["cluster"]["name"]
     if not re.fullmatch(r"[0-9A-Za-z][0-9A-Za-z_-]{0,62}", name):
         # EKS API reference, CreateNodegroup, nodegroupName.
-        raise AwsError("InvalidParameterException", "The node group name must start with a letter or digit, include only letters, digits, hyphens and underscores, and be at most 63 characters long.")
+        raise AwsError(
+            "InvalidParameterException",
+            "The node group name must start with a letter or digit, include only letters, digits, hyphens and "
+            "underscores, and be at most 63 characters long.",
+        )
     if name in record["nodegroups"]:
         # EKS API reference, CreateNodegroup: ResourceInUseException, 409.
-        raise AwsError("ResourceInUseException", f"NodeGroup already exists with name {name} and cluster name {cluster}", 409, clusterName=cluster, nodegroupName=name)
+        raise AwsError(
+            "ResourceInUseException",
+            f"NodeGroup already exists with name {name} and cluster name {cluster}",
+            409,
+            clusterName=cluster,
+            nodegroupName=name,
+        )
     missing = [subnet for subnet in parameters["subnets"] if subnet not in call.region.subnets]
     if missing:
-        raise AwsError("InvalidParameterException", f"The subnet ID '{missing[0]}' does not exist", clusterName=cluster, nodegroupName=name)
+        raise AwsError(
+            "InvalidParameterException",
+            f"The subnet ID '{missing[0]}' does not exist",
+            clusterName=cluster,
+            nodegroupName=name,
+        )
     _check_labels(parameters.get("labels"))
     _check_scaling(parameters.get("scalingConfig"))
     data, template = {}, None
@@ -88,14 +113,20 @@ def _check_with_template(parameters, data):
         raise AwsError("InvalidParameterException", "Disk size must be specified within the launch template.")
     if "remoteAccess" in parameters:
         # Reported in terraform-aws-modules/terraform-aws-eks#2219.
-        raise AwsError("InvalidParameterException", "Remote access configuration cannot be specified with a launch template.")
+        raise AwsError(
+            "InvalidParameterException", "Remote access configuration cannot be specified with a launch template."
+        )
     if data.get("InstanceType") and parameters.get("instanceTypes"):
         # Reported in terraform-aws-modules/terraform-aws-eks#1386.
         raise AwsError("InvalidRequestException", "Cannot specify instance types in launch template and API request")
     if data.get("ImageId"):
         if parameters.get("amiType", "CUSTOM") != "CUSTOM":
             # Reported in pulumi/pulumi-eks#1463.
-            raise AwsError("InvalidParameterException", "You cannot specify an AMI Type other than CUSTOM, when specifying an image id in your launch template.")
+            raise AwsError(
+                "InvalidParameterException",
+                "You cannot specify an AMI Type other than CUSTOM, when specifying an image id in your launch "
+                "template.",
+            )
         _check_no_versions(parameters)
 
 
@@ -117,7 +148,9 @@ def _new_group(call, record, data, template):
     kinds = parameters.get("instanceTypes") or (None if data.get("InstanceType") else ["t3.medium"])
     return {
         "nodegroupName": parameters["nodegroupName"],
-        "nodegroupArn": call.arn("eks", f"nodegroup/{cluster['name']}/{parameters['nodegroupName']}/{call.world.new_uid()}"),
+        "nodegroupArn": call.arn(
+            "eks", f"nodegroup/{cluster['name']}/{parameters['nodegroupName']}/{call.world.new_uid()}"
+        ),
         "clusterName": cluster["name"],
         "version": version,
         "releaseVersion": release,
@@ -152,14 +185,24 @@ def _update_version(call):
     parameters, record = call.parameters, cluster_of(call)
     group = nodegroup_of(call, record)
     _needs_settled(group)
-    done = {"what": "nodegroup updated", "version": group["version"], "release": group["releaseVersion"], "template": group["launchTemplate"]}
+    done = {
+        "what": "nodegroup updated",
+        "version": group["version"],
+        "release": group["releaseVersion"],
+        "template": group["launchTemplate"],
+    }
     data, shown = {}, []
     if "launchTemplate" in parameters:
         data = _other_template_version(call, group, done)
-        shown += [("LaunchTemplateName", done["template"]["name"]), ("LaunchTemplateVersion", done["template"]["version"])]
+        shown += [
+            ("LaunchTemplateName", done["template"]["name"]),
+            ("LaunchTemplateVersion", done["template"]["version"]),
+        ]
     elif group["amiType"] == "CUSTOM":
         # Reported in rancher/eks-operator#85.
-        raise AwsError("InvalidParameterException", "Launch template details can't be null for Custom ami type node group")
+        raise AwsError(
+            "InvalidParameterException", "Launch template details can't be null for Custom ami type node group"
+        )
     if data.get("ImageId"):
         _check_no_versions(parameters)
         done["release"] = data["ImageId"]
@@ -167,10 +210,15 @@ def _update_version(call):
         done["version"] = parameters.get("version", group["version"])
         # EKS API reference, UpdateNodegroupVersion, releaseVersion: by default the latest available one is used.
         done["release"] = parameters.get("releaseVersion") or _latest_release(call, done["version"])
-        if not done["release"].startswith(f"{done['version']}."):
+        # Releases of Bottlerocket and Windows count by their own versions, EKS User Guide, "Bottlerocket" and "Windows AMI versions".
+        if group["amiType"].startswith("AL") and not done["release"].startswith(f"{done['version']}."):
             # Reported in hashicorp/terraform-provider-aws#14492.
             allowed = _latest_release(call, done["version"])
-            raise AwsError("InvalidParameterException", f"Requested Nodegroup release version {done['release']} is invalid. Allowed release version is {allowed}")
+            raise AwsError(
+                "InvalidParameterException",
+                f"Requested Nodegroup release version {done['release']} is invalid. Allowed release version is "
+                f"{allowed}",
+            )
         shown += [("Version", done["version"]), ("ReleaseVersion", done["release"])]
     update = eks_update.start(call, record, group["nodegroupName"], "VersionUpdate", shown)
     group["status"] = "UPDATING"
@@ -181,16 +229,24 @@ def _update_version(call):
 def _other_template_version(call, group, done):
     if not group["launchTemplate"]:
         # EKS User Guide, "Customize managed nodes with launch templates": groups without one cannot be updated to one.
-        raise AwsError("InvalidParameterException", "Cannot specify a launch template for a node group that was created without one.")
+        raise AwsError(
+            "InvalidParameterException",
+            "Cannot specify a launch template for a node group that was created without one.",
+        )
     _, version, template = eks_template_rules.specification(call, call.parameters["launchTemplate"])
     if template["id"] != group["launchTemplate"]["id"]:
         # EKS API reference, UpdateNodegroupVersion, launchTemplate: only another version of the same template.
-        raise AwsError("InvalidParameterException", "Launch template cannot be replaced by another one; only its version can change.")
+        raise AwsError(
+            "InvalidParameterException",
+            "Launch template cannot be replaced by another one; only its version can change.",
+        )
     eks_template_rules.check(version["LaunchTemplateData"])
     was_custom, is_custom = group["amiType"] == "CUSTOM", bool(version["LaunchTemplateData"].get("ImageId"))
     if was_custom != is_custom:
         # EKS User Guide, "Update a managed node group": an AMI id can be neither added to nor taken from a group.
-        raise AwsError("InvalidParameterException", "You cannot change between a custom AMI and an Amazon EKS optimized AMI.")
+        raise AwsError(
+            "InvalidParameterException", "You cannot change between a custom AMI and an Amazon EKS optimized AMI."
+        )
     done["template"] = template
     return version["LaunchTemplateData"]
 
@@ -213,7 +269,11 @@ def _update_config(call):
     group["updateConfig"] = parameters.get("updateConfig", group["updateConfig"])
     kept = {key: value for key, value in group["labels"].items() if key not in labels.get("removeLabels", [])}
     group["labels"] = {**kept, **labels.get("addOrUpdateLabels", {})}
-    gone = {(taint["key"], taint["effect"]) for side in ("removeTaints", "addOrUpdateTaints") for taint in taints.get(side, [])}
+    gone = {
+        (taint["key"], taint["effect"])
+        for side in ("removeTaints", "addOrUpdateTaints")
+        for taint in taints.get(side, [])
+    }
     left = [taint for taint in group["taints"] or [] if (taint["key"], taint["effect"]) not in gone]
     group["taints"] = left + taints.get("addOrUpdateTaints", []) or None
     group["status"] = "UPDATING"
@@ -252,7 +312,11 @@ def _updated(call, record, group, done):
         eks_update.fail(update, errors)
         return
     update["status"] = "Successful"
-    group["version"], group["releaseVersion"], group["launchTemplate"] = done["version"], done["release"], done["template"]
+    group["version"], group["releaseVersion"], group["launchTemplate"] = (
+        done["version"],
+        done["release"],
+        done["template"],
+    )
     group["modifiedAt"] = int(time.time())
     children.follow(call, group)
     roll.replace_nodes(call, group)

@@ -1,4 +1,5 @@
-"""What EKS refuses of a launch template in a managed node group. Source: EKS User Guide, "Customize managed nodes with launch
+"""What EKS refuses of a launch template in a managed node group. Source: EKS User Guide, "Customize managed nodes
+with launch
 templates", the table of prohibited settings; messages, where they are quoted, as users report them (see each)."""
 
 import base64
@@ -12,7 +13,9 @@ def specification(call, sent):
     """The template record, its version and the resolved specification that a call names."""
     if bool(sent.get("id")) == bool(sent.get("name")):
         # Reported in aws-controllers-k8s/community#2645 and eksctl-io/eksctl#3104.
-        raise AwsError("InvalidParameterException", "Either provide launch template ID or launch template name in the request.")
+        raise AwsError(
+            "InvalidParameterException", "Either provide launch template ID or launch template name in the request."
+        )
     try:
         record = ec2_templates.template_of(call, sent.get("id"), sent.get("name"))
         version = ec2_templates.version_of(call, record, sent.get("version", "$Default"))
@@ -21,7 +24,9 @@ def specification(call, sent):
         raise AwsError("InvalidRequestException", error.message) from error
     template = record["template"]
     resolved = {
-        "id": template["LaunchTemplateId"], "name": template["LaunchTemplateName"], "version": str(version["VersionNumber"]),
+        "id": template["LaunchTemplateId"],
+        "name": template["LaunchTemplateName"],
+        "version": str(version["VersionNumber"]),
     }
     return record, version, resolved
 
@@ -30,12 +35,26 @@ def check(data):
     """Raises for the first prohibited setting, as EKS does: one at a time."""
     interfaces = data.get("NetworkInterfaces", [])
     prohibited = [
-        ("IamInstanceProfile" in data, "Launch template should not specify an instance profile. The noderole in your request will be used to construct an instance profile."),
-        (any("SubnetId" in one for one in interfaces), "Launch template should not specify a subnet in its network interfaces."),
-        (data.get("InstanceMarketOptions", {}).get("MarketType") == "spot", "Launch template should not specify spot options. Use the capacity type of the node group."),
+        (
+            "IamInstanceProfile" in data,
+            "Launch template should not specify an instance profile. The noderole in your request will be used "
+            "to construct an instance profile.",
+        ),
+        (
+            any("SubnetId" in one for one in interfaces),
+            "Launch template should not specify a subnet in its network interfaces.",
+        ),
+        (
+            data.get("InstanceMarketOptions", {}).get("MarketType") == "spot",
+            "Launch template should not specify spot options. Use the capacity type of the node group.",
+        ),
         ("InstanceInitiatedShutdownBehavior" in data, "Launch template should not specify a shutdown behavior."),
         (data.get("HibernationOptions", {}).get("Configured"), "Launch template should not specify hibernation."),
-        (interfaces and data.get("SecurityGroupIds"), "Launch template should not specify security groups both in network interfaces and in the instance settings."),
+        (
+            interfaces and data.get("SecurityGroupIds"),
+            "Launch template should not specify security groups both in network interfaces and in the instance "
+            "settings.",
+        ),
         (data.get("InstanceRequirements"), "Launch template should not specify instance requirements."),
     ]
     for wrong, message in prohibited:
@@ -46,7 +65,8 @@ def check(data):
 
 
 def _check_user_data(user_data):
-    """EKS merges its own part in, so what is there must be mergeable and leave room. Source: EKS User Guide, "Specifying user data":
+    """EKS merges its own part in, so what is there must be mergeable and leave room. Source: EKS User Guide,
+    "Specifying user data":
     MIME multi-part without an AMI id (TOML for Bottlerocket)."""
     if not user_data:
         return

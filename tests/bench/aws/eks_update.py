@@ -37,7 +37,12 @@ def describe_update(call):
     name = call.parameters.get("nodegroupName") or call.parameters.get("addonName")
     found = record["updates"].get(call.parameters["updateId"])
     if found is None or (name and found["subject"] != name):
-        raise AwsError("ResourceNotFoundException", f"No update found for ID: {call.parameters['updateId']}", 404, clusterName=record["cluster"]["name"])
+        raise AwsError(
+            "ResourceNotFoundException",
+            f"No update found for ID: {call.parameters['updateId']}",
+            404,
+            clusterName=record["cluster"]["name"],
+        )
     subject = record["nodegroups"].get(found["subject"]) or record["addons"].get(found["subject"])
     if subject is not None:
         progress.look(call, record, subject)
@@ -53,4 +58,6 @@ def list_updates(call):
         subject = addon_of(call, record)["addonName"]
     else:
         subject = record["cluster"]["name"]
-    return eks_page(call, [one for one, update in record["updates"].items() if update["subject"] == subject], "updateIds")
+    return eks_page(
+        call, [one for one, update in record["updates"].items() if update["subject"] == subject], "updateIds"
+    )

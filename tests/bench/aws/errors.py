@@ -2,7 +2,8 @@
 
 
 class AwsError(Exception):
-    """`code` and `status` as the service's API reference gives them; `fields` are further members of the error shape."""
+    """`code` and `status` as the service's API reference gives them; `fields` are further members of the error
+    shape."""
 
     def __init__(self, code, message, status=400, **fields):
         super().__init__(f"{code}: {message}")
@@ -14,7 +15,8 @@ class AwsError(Exception):
 
 def access_denied(service, action, caller, message=None):
     """What each service answers when IAM says no. Sources: EC2 API reference, "Common client errors"
-    (UnauthorizedOperation); EKS API reference, "Common errors" (AccessDeniedException); STS query errors (AccessDenied)."""
+    (UnauthorizedOperation); EKS API reference, "Common errors" (AccessDeniedException); STS query errors
+    (AccessDenied)."""
     what = message or (
         f"User: {caller} is not authorized to perform: {service}:{action} "
         f"because no identity-based policy allows the {service}:{action} action"

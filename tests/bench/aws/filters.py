@@ -13,7 +13,8 @@ def tags_of(item, name="Tags"):
 
 
 def apply(call, items, known, tags="Tags"):
-    """The items that pass. `known` maps a filter's name to a function that gives an item's values (a list of strings)."""
+    """The items that pass. `known` maps a filter's name to a function that gives an item's values (a list of
+    strings)."""
     for wanted in call.parameters.get("Filters", ()):
         name, values = wanted.get("Name"), wanted.get("Values", [])
         if not values:
@@ -47,7 +48,11 @@ def by_ids(items, ids, code, words, pattern):
             raise AwsError(f"{code}.Malformed", f'Invalid id: "{one}"')
     missing = [one for one in ids if one not in items]
     if missing:
-        text = f"The {words} ID '{missing[0]}' does not exist" if len(missing) == 1 else f"The {words} IDs '{', '.join(missing)}' do not exist"
+        text = (
+            f"The {words} ID '{missing[0]}' does not exist"
+            if len(missing) == 1
+            else f"The {words} IDs '{', '.join(missing)}' do not exist"
+        )
         raise AwsError(f"{code}.NotFound", text)
     return [item for one, item in items.items() if one in set(ids)]
 

@@ -4,10 +4,10 @@ import re
 import urllib.parse
 
 import control
+from answer import Answer
 from aws import errors, models, moto_rest, parse, policy, serialise, signature, validate
 from aws.errors import AwsError
 from aws.registry import HANDLERS, is_mutating
-from answer import Answer
 from http_end import serve
 
 
@@ -20,7 +20,9 @@ class Call:
         self.scope = scope
         self.service = scope["service"]
         self.action, self._path_values, self._form = _which_operation(self.service, request)
-        self.model = models.operation(self.service, self.action) if self.service in models.SERVICES and self.action else None
+        self.model = (
+            models.operation(self.service, self.action) if self.service in models.SERVICES and self.action else None
+        )
         self.parameters, self._refused = {}, None
         try:
             self.parameters = self._parse()
@@ -35,6 +37,7 @@ class Call:
             "params": self.parameters,
             "request_id": self.request_id,
             "attempt": _attempt(request.headers),
+            "host": request.headers.get("Host"),
         }
 
     @property
@@ -51,14 +54,19 @@ class Call:
 
     @property
     def caller(self):
-        return self.settings["credentials"].get(self.scope["key"], {}).get("arn", f"arn:aws:iam::{self.world.account}:user/unknown")
+        return (
+            self.settings["credentials"]
+            .get(self.scope["key"], {})
+            .get("arn", f"arn:aws:iam::{self.world.account}:user/unknown")
+        )
 
     def arn(self, service, resource):
         """An ARN in this account and region."""
         return f"arn:{partition(self.region.name)}:{service}:{self.region.name}:{self.world.account}:{resource}"
 
     def page_size(self, default):
-        """Entries on a page of this operation: the service's limit or the caller's wish, less when a test wants less."""
+        """Entries on a page of this operation: the service's limit or the caller's wish, less when a test wants
+        less."""
         wanted = self.parameters.get("MaxResults") or self.parameters.get("maxResults") or default
         return min(wanted, self.settings["page_sizes"].get(self.action) or self.settings["page_size"] or wanted)
 
@@ -76,8 +84,8 @@ class Call:
             self._authenticate()
             if self._refused:
                 raise self._refused
-            if self.model is None or (self.service, self.action) not in HANDLERS:
-                return moto_rest.answer(self.request), None
+            if (self.service, self.action) not in HANDLERS:
+                return self._elsewhere(), None
             if self.settings["policy"] is not None and (denied := policy.refused(self.settings["policy"], self)):
                 service, _, action = denied.partition(":")
                 raise errors.access_denied(service, action, self.caller)
@@ -89,11 +97,19 @@ class Call:
         except AwsError as error:
             return self._write_error(error), error.code
 
+    def _elsewhere(self):
+        """moto has an account of its own, so it may only answer what touches none of the bench's objects."""
+        if self.service == "eks" or (self.service == "ec2" and self.mutating):
+            raise AwsError("BenchDoesNotKnow", f"the bench has no {self.service}:{self.action}", 501)
+        return moto_rest.answer(self.request)
+
     def fault_answer(self, rule):
         """The answer that a fault rule gives instead."""
         kind = rule["kind"]
         if kind == "garbage":
-            return Answer(rule.get("status", 200), rule.get("body", "<<<not an answer").encode(), "text/html"), "garbage"
+            return Answer(
+                rule.get("status", 200), rule.get("body", "<<<not an answer").encode(), "text/html"
+            ), "garbage"
         if kind == "answer":
             body = rule.get("body", "")
             return Answer(rule.get("status", 200), body.encode(), rule.get("content_type", "text/plain")), "answer"
@@ -110,12 +126,19 @@ class Call:
         credentials = self.settings["credentials"].get(self.scope["key"])
         if not self.settings["check_signatures"]:
             return
-        if credentials is None or (credentials.get("token") or None) != self.request.headers.get("X-Amz-Security-Token"):
+        if credentials is None or (credentials.get("token") or None) != self.request.headers.get(
+            "X-Amz-Security-Token"
+        ):
             raise {
                 # EC2 common client errors: AuthFailure; EKS and STS answer with their own names for the same.
                 "ec2": AwsError("AuthFailure", "AWS was not able to validate the provided access credentials", 401),
-                "eks": AwsError("UnrecognizedClientException", "The security token included in the request is invalid.", 403),
-            }.get(self.service, AwsError("InvalidClientTokenId", "The security token included in the request is invalid.", 403))
+                "eks": AwsError(
+                    "UnrecognizedClientException", "The security token included in the request is invalid.", 403
+                ),
+            }.get(
+                self.service,
+                AwsError("InvalidClientTokenId", "The security token included in the request is invalid.", 403),
+            )
         if credentials.get("expired"):
             raise errors.expired(self.service)
         if not signature.request_is_signed_with(credentials["secret"], self.request, self.scope):
@@ -189,6 +212,12 @@ class AwsHalf:
             return
         scope = signature.scope(request.headers)
         if scope is None:
-            handler.send(Answer(403, b'{"message":"Missing Authentication Token"}', headers={"x-amzn-ErrorType": "MissingAuthenticationTokenException"}))
+            handler.send(
+                Answer(
+                    403,
+                    b'{"message":"Missing Authentication Token"}',
+                    headers={"x-amzn-ErrorType": "MissingAuthenticationTokenException"},
+                )
+            )
             return
         serve(self.bench, handler, request, Call(self.bench, request, scope))

@@ -29,7 +29,11 @@ def rest_routes(service_name):
     for action in service(service_name).operation_names:
         http = operation(service_name, action).http
         path = http["requestUri"].split("?")[0]
-        pattern = re.sub(r"\{([^}+]+)\+?\}", lambda found: f"(?P<{found[1]}>[^/]+)", re.escape(path).replace(r"\{", "{").replace(r"\}", "}"))
+        pattern = re.sub(
+            r"\{([^}+]+)\+?\}",
+            lambda found: f"(?P<{found[1]}>[^/]+)",
+            re.escape(path).replace(r"\{", "{").replace(r"\}", "}"),
+        )
         routes.append((http["method"], re.compile(f"^{pattern}$"), path, action))
     routes.sort(key=lambda route: (-len(route[2].split("{")[0]), -len(route[2]), route[2]))
     return routes

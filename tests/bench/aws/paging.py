@@ -7,12 +7,17 @@ from aws.errors import AwsError
 
 
 def ec2_page(call, items, member, limit, maximum=1000, minimum=5):
-    """One page of an EC2 list. `limit` is what the service gives when the caller names none; the bounds are those of MaxResults
+    """One page of an EC2 list. `limit` is what the service gives when the caller names none; the bounds are those
+    of MaxResults
     in botocore's model or, where it has none, in the EC2 API reference."""
     parameters = call.parameters
     wanted = parameters.get("MaxResults")
     if wanted is not None and not minimum <= wanted <= maximum:
-        raise AwsError("InvalidParameterValue", f"Value ( {wanted} ) for parameter maxResults is invalid. Expecting a value greater than {minimum} and less than {maximum}.")
+        raise AwsError(
+            "InvalidParameterValue",
+            f"Value ( {wanted} ) for parameter maxResults is invalid. Expecting a value greater than {minimum} "
+            f"and less than {maximum}.",
+        )
     start = _start(call, parameters.get("NextToken"))
     size = call.page_size(limit)
     result = {member: items[start : start + size]}

@@ -35,7 +35,8 @@ def _unknown_parameter(name):
 
 
 def _form_name(member, shape, ec2):
-    # botocore.serialize.EC2Serializer: queryName, else locationName with a capital first letter, else the member's name.
+    # botocore.serialize.EC2Serializer: queryName, else locationName with a capital first letter, else the member's
+    # name.
     query_name = shape.serialization.get("queryName")
     if query_name:
         return query_name
@@ -78,13 +79,17 @@ def _scalar(kind, text, path):
     if kind in ("integer", "long"):
         if not re.fullmatch(r"-?\d+", text):
             # EC2 answers so for a word where a number belongs.
-            raise AwsError("InvalidParameterValue", f"Value ({text}) for parameter {path} is invalid. Must be an integer.")
+            raise AwsError(
+                "InvalidParameterValue", f"Value ({text}) for parameter {path} is invalid. Must be an integer."
+            )
         return int(text)
     if kind in ("float", "double"):
         return float(text)
     if kind == "boolean":
         if text.lower() not in ("true", "false"):
-            raise AwsError("InvalidParameterValue", f"Value ({text}) for parameter {path} is invalid. Must be true or false.")
+            raise AwsError(
+                "InvalidParameterValue", f"Value ({text}) for parameter {path} is invalid. Must be true or false."
+            )
         return text.lower() == "true"
     if kind == "blob":
         return base64.b64decode(text)
@@ -136,8 +141,15 @@ def rest_json(model, path_values, query, headers, body):
 def _json_value(shape, value, path):
     kind = shape.type_name
     wanted = {
-        "structure": dict, "map": dict, "list": list, "string": str, "boolean": bool,
-        "integer": int, "long": int, "float": (int, float), "double": (int, float),
+        "structure": dict,
+        "map": dict,
+        "list": list,
+        "string": str,
+        "boolean": bool,
+        "integer": int,
+        "long": int,
+        "float": (int, float),
+        "double": (int, float),
     }.get(kind, object)
     if not isinstance(value, wanted) or (kind in ("integer", "long") and isinstance(value, bool)):
         raise AwsError("SerializationException", f"{type(value).__name__} can not be converted to {kind}: {path}")

@@ -1,6 +1,7 @@
 """An IAM policy, evaluated for a call: actions, resources and the conditions on tags.
 
-Source: IAM User Guide, "Policy evaluation logic"; Service Authorization Reference, "Actions, resources, and condition keys for Amazon
+Source: IAM User Guide, "Policy evaluation logic"; Service Authorization Reference, "Actions, resources, and
+condition keys for Amazon
 EC2" and "… for Amazon EKS", for the resources of each action.
 """
 
@@ -9,7 +10,12 @@ import fnmatch
 from aws.filters import tags_of
 
 # Actions on one launch template; describing knows no resources.
-ON_TEMPLATES = {"CreateLaunchTemplateVersion", "ModifyLaunchTemplate", "DeleteLaunchTemplate", "DeleteLaunchTemplateVersions"}
+ON_TEMPLATES = {
+    "CreateLaunchTemplateVersion",
+    "ModifyLaunchTemplate",
+    "DeleteLaunchTemplate",
+    "DeleteLaunchTemplateVersions",
+}
 
 
 def _as_list(value):
@@ -38,20 +44,28 @@ def wanted(call):
         return [(action, resource, tags_of(template or {}), {}, {})]
     if call.action == "CreateTags":
         sent = {tag["Key"]: tag.get("Value", "") for tag in parameters.get("Tags", [])}
-        return [(action, call.arn("ec2", f"launch-template/{one}"), {}, sent, {}) for one in parameters.get("Resources", [])]
+        return [
+            (action, call.arn("ec2", f"launch-template/{one}"), {}, sent, {}) for one in parameters.get("Resources", [])
+        ]
     return [(action, "*", {}, {}, {})]
 
 
 def _sent_tags(parameters):
-    return {tag["Key"]: tag.get("Value", "") for one in parameters.get("TagSpecifications", []) for tag in one.get("Tags", [])}
+    return {
+        tag["Key"]: tag.get("Value", "")
+        for one in parameters.get("TagSpecifications", [])
+        for tag in one.get("Tags", [])
+    }
 
 
 def _template(call):
     for record in call.region.launch_templates.values():
         template = record["template"]
-        if call.parameters.get("LaunchTemplateId", template["LaunchTemplateId"]) == template["LaunchTemplateId"] and call.parameters.get(
-            "LaunchTemplateName", template["LaunchTemplateName"]
-        ) == template["LaunchTemplateName"]:
+        if (
+            call.parameters.get("LaunchTemplateId", template["LaunchTemplateId"]) == template["LaunchTemplateId"]
+            and call.parameters.get("LaunchTemplateName", template["LaunchTemplateName"])
+            == template["LaunchTemplateName"]
+        ):
             return template
     return None
 
@@ -79,7 +93,9 @@ def refused(document, call):
 def _allows(statement, action, resource, resource_tags, request_tags, keys):
     if statement.get("Effect") != "Allow":
         return False
-    if not any(fnmatch.fnmatchcase(action.lower(), pattern.lower()) for pattern in _as_list(statement.get("Action", []))):
+    if not any(
+        fnmatch.fnmatchcase(action.lower(), pattern.lower()) for pattern in _as_list(statement.get("Action", []))
+    ):
         return False
     if not any(_covers(pattern, resource) for pattern in _as_list(statement.get("Resource", []))):
         return False
@@ -88,11 +104,16 @@ def _allows(statement, action, resource, resource_tags, request_tags, keys):
     known.update({f"ec2:ResourceTag/{key}": value for key, value in resource_tags.items()})
     known.update({f"aws:RequestTag/{key}": value for key, value in request_tags.items()})
     known["aws:TagKeys"] = list(request_tags)
-    return all(_holds(operator, key, value, known) for operator, block in statement.get("Condition", {}).items() for key, value in block.items())
+    return all(
+        _holds(operator, key, value, known)
+        for operator, block in statement.get("Condition", {}).items()
+        for key, value in block.items()
+    )
 
 
 def _covers(pattern, resource):
-    """A call without a resource of its own needs `*`; one whose resource ends in `*` is met by a pattern for its beginning."""
+    """A call without a resource of its own needs `*`; one whose resource ends in `*` is met by a pattern for its
+    beginning."""
     if pattern == "*":
         return True
     return resource != "*" and (fnmatch.fnmatchcase(resource, pattern) or pattern == resource)

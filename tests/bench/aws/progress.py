@@ -2,7 +2,8 @@
 
 
 def start(call, record, subject, done):
-    """Marks a cluster, node group or add-on (`subject`) as in progress. `done` names what `FINISHERS` does at its end."""
+    """Marks a cluster, node group or add-on (`subject`) as in progress. `done` names what `FINISHERS` does at its
+    end."""
     record["pending"].append({"subject": subject, "looks": call.settings["polls"], "done": done})
 
 

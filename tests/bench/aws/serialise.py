@@ -1,4 +1,5 @@
-"""Answers onto the wire, by botocore's output shapes. Members that the model does not know are a defect of the bench."""
+"""Answers onto the wire, by botocore's output shapes. Members that the model does not know are a defect of the
+bench."""
 
 import datetime
 import json
@@ -10,7 +11,10 @@ STS_NAMESPACE = "https://sts.amazonaws.com/doc/2011-06-15/"
 
 def ec2(action, model, result, request_id):
     """The body of an EC2 answer."""
-    out = [f'<?xml version="1.0" encoding="UTF-8"?>\n<{action}Response xmlns="{EC2_NAMESPACE}"><requestId>{request_id}</requestId>']
+    out = [
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<{action}Response xmlns="{EC2_NAMESPACE}"><requestId>{request_id}</requestId>'
+    ]
     if model.output_shape is not None:
         _xml_members(model.output_shape, result, out)
     elif not result:
@@ -32,7 +36,9 @@ def query(action, model, result, request_id):
     """The body of an STS answer."""
     out = [f'<{action}Response xmlns="{STS_NAMESPACE}"><{action}Result>']
     _xml_members(model.output_shape, result, out)
-    out.append(f"</{action}Result><ResponseMetadata><RequestId>{request_id}</RequestId></ResponseMetadata></{action}Response>")
+    out.append(
+        f"</{action}Result><ResponseMetadata><RequestId>{request_id}</RequestId></ResponseMetadata></{action}Response>"
+    )
     return "".join(out).encode()
 
 

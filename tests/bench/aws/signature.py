@@ -47,9 +47,15 @@ def request_is_signed_with(secret, request, parts):
     # Every service but S3 encodes the path once more.
     path = urllib.parse.quote(request.path, safe="/-_.~")
     text = string_to_sign(
-        request.method, path, canonical_query(pairs), headers, parts["headers"].split(";"),
+        request.method,
+        path,
+        canonical_query(pairs),
+        headers,
+        parts["headers"].split(";"),
         headers.get("x-amz-content-sha256") or hashlib.sha256(request.body).hexdigest(),
-        headers.get("x-amz-date", ""), parts["region"], parts["service"],
+        headers.get("x-amz-date", ""),
+        parts["region"],
+        parts["service"],
     )
     return hmac.compare_digest(sign(secret, parts["date"], parts["region"], parts["service"], text), parts["signature"])
 

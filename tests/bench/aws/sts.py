@@ -24,7 +24,10 @@ def assume_role(call):
     call.settings["credentials"][key] = {"secret": digest[:40], "token": digest, "arn": arn, "user_id": user}
     return {
         "Credentials": {
-            "AccessKeyId": key, "SecretAccessKey": digest[:40], "SessionToken": digest, "Expiration": int(time.time()) + call.parameters.get("DurationSeconds", 3_600),
+            "AccessKeyId": key,
+            "SecretAccessKey": digest[:40],
+            "SessionToken": digest,
+            "Expiration": int(time.time()) + call.parameters.get("DurationSeconds", 3_600),
         },
         "AssumedRoleUser": {"AssumedRoleId": user, "Arn": arn},
     }

@@ -1,5 +1,6 @@
 """Client tokens: the same request again gets the same answer, another request with the token of one is refused.
-Source: EC2 API reference, "Ensuring idempotency in Amazon EC2 API requests"; EKS documents the same for clientRequestToken."""
+Source: EC2 API reference, "Ensuring idempotency in Amazon EC2 API requests"; EKS documents the same for
+clientRequestToken."""
 
 import copy
 import json
@@ -24,7 +25,12 @@ def once(call, act):
     if known[0] != rest:
         if call.service == "ec2":
             # EC2 error codes: IdempotentParameterMismatch.
-            raise AwsError("IdempotentParameterMismatch", f"Arguments on this idempotent request are inconsistent with arguments used in previous request(s) with client token {token}.")
-        # EKS documents no code of its own for this; InvalidParameterException is the one for a parameter that will not do.
+            raise AwsError(
+                "IdempotentParameterMismatch",
+                "Arguments on this idempotent request are inconsistent with arguments used in previous "
+                f"request(s) with client token {token}.",
+            )
+        # EKS documents no code of its own for this; InvalidParameterException is the one for a parameter that will
+        # not do.
         raise AwsError("InvalidParameterException", f"clientRequestToken {token} was used with other parameters")
     return copy.deepcopy(known[1])

@@ -1,6 +1,7 @@
 """Parameters against botocore's shapes: required members, enumerations, patterns, lengths and ranges.
 
-Unknown and wrongly typed members are refused earlier, in `parse.py`. botocore itself checks only required members, types
+Unknown and wrongly typed members are refused earlier, in `parse.py`. botocore itself checks only required members,
+types
 and lower bounds, and the services check the rest.
 """
 
@@ -24,7 +25,9 @@ def _missing(service, path):
         # EC2 API reference, "Common client errors": MissingParameter.
         return AwsError("MissingParameter", f"The request must contain the parameter {path}")
     if service == "sts":
-        return AwsError("ValidationError", f"Value null at '{path}' failed to satisfy constraint: Member must not be null")
+        return AwsError(
+            "ValidationError", f"Value null at '{path}' failed to satisfy constraint: Member must not be null"
+        )
     return AwsError("InvalidParameterException", f"{path} is required")
 
 

@@ -1,6 +1,7 @@
 """What EKS does in the cluster for the vpc-cni add-on: a server-side apply as the manager `eks`.
 
-Source: EKS User Guide, "Determine fields you can customize for Amazon EKS add-ons", and UpdateAddon's resolveConflicts: NONE fails on a
+Source: EKS User Guide, "Determine fields you can customize for Amazon EKS add-ons", and UpdateAddon's
+resolveConflicts: NONE fails on a
 changed field, OVERWRITE sets it back, PRESERVE leaves it.
 """
 
@@ -8,7 +9,7 @@ import copy
 import json
 
 from aws import cni_addon
-from kube import defaults, kinds, managers, merge, rollout
+from kube import defaults, definition, kinds, managers, merge, rollout
 from kube.status import KubeError
 from kube.writing import now
 
@@ -39,7 +40,9 @@ def _config(image, env):
     if image:
         container["image"] = image
     return {
-        "apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "aws-node", "namespace": "kube-system"},
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": "aws-node", "namespace": "kube-system"},
         "spec": {"template": {"spec": {"containers": [container]}}},
     }
 
@@ -56,8 +59,10 @@ def _update(call, live, image, env, env_before, mode):
         if mode != "PRESERVE":
             message = json.loads(error.answer.body)["message"]
             return {
-                "code": "ConfigurationConflict", "resourceIds": [],
-                "message": f"Conflicts found when trying to apply. Will not continue due to resolve conflicts mode. Conflicts: DaemonSet.apps aws-node - {message}",
+                "code": "ConfigurationConflict",
+                "resourceIds": [],
+                "message": "Conflicts found when trying to apply. Will not continue due to resolve conflicts mode. "
+                f"Conflicts: DaemonSet.apps aws-node - {message}",
             }
         config = _config(None if _is_foreign(error, ".image") else image, _without_foreign(wanted, error))
         merged = managers.after_apply(kind, copy.deepcopy(live), config, "eks", False, now())
@@ -71,11 +76,16 @@ def _update(call, live, image, env, env_before, mode):
 
 
 def _wanted_env(live, env, env_before):
-    """The defaults, what EKS owns already, and the configured values; what was configured and is not any more goes back."""
+    """The defaults, what EKS owns already, and the configured values; what was configured and is not any more goes
+    back."""
     owned = set()
     for owner in managers.owners_of(live):
         if owner.manager == "eks" and owner.operation == "Apply":
-            owned = {json.loads(path[-2][2:])["name"] for path in owner.fields if path[-1] == "f:value" and path[-3] == "f:env"}
+            owned = {
+                json.loads(path[-2][2:])["name"]
+                for path in owner.fields
+                if path[-1] == "f:value" and path[-3] == "f:env"
+            }
     container = next(one for one in live["spec"]["template"]["spec"]["containers"] if one["name"] == "aws-node")
     present = {entry["name"]: entry.get("value", "") for entry in container.get("env", [])}
     kept = {name: present[name] for name in owned & set(present) if name not in env_before}
@@ -88,7 +98,9 @@ def _is_foreign(error, end):
 
 def _without_foreign(wanted, error):
     foreign = {cause["field"] for cause in json.loads(error.answer.body)["details"]["causes"]}
-    return {name: value for name, value in wanted.items() if not any(f'env[name="{name}"]' in field for field in foreign)}
+    return {
+        name: value for name, value in wanted.items() if not any(f'env[name="{name}"]' in field for field in foreign)
+    }
 
 
 def _make(world, image, env):
@@ -100,7 +112,12 @@ def _make(world, image, env):
             "template": {"metadata": {"labels": labels}, "spec": _config(image, env)["spec"]["template"]["spec"]},
         },
     }
-    value["metadata"].update(uid=world.new_uid(), creationTimestamp=now(), generation=1, labels={**labels, "app.kubernetes.io/name": "aws-node"})
+    value["metadata"].update(
+        uid=world.new_uid(),
+        creationTimestamp=now(),
+        generation=1,
+        labels={**labels, "app.kubernetes.io/name": "aws-node"},
+    )
     applied = copy.deepcopy(value)
     merged = managers.after_apply(kinds.DAEMON_SET, {"metadata": dict(value["metadata"])}, applied, "eks", True, now())
     value["metadata"]["managedFields"] = merged["metadata"]["managedFields"]
@@ -113,9 +130,7 @@ def _make(world, image, env):
 
 def _install_definition(world):
     if kinds.ENI_CONFIG.key not in {name for _, name in world.kube.objects[kinds.CRD.key]}:
-        from seed.kube_objects import put_crd
-
-        put_crd(world, True)
+        definition.put(world, True)
 
 
 def _eni_config(world, name, entry):

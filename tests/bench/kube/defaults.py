@@ -43,10 +43,21 @@ def node(value):
     """A new node is not ready; what its kubelet reports comes later."""
     value.setdefault("spec", {}).setdefault("taints", [{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}])
     names = (
-        "machineID", "systemUUID", "bootID", "kernelVersion", "osImage", "containerRuntimeVersion", "kubeletVersion",
-        "kubeProxyVersion", "operatingSystem", "architecture",
+        "machineID",
+        "systemUUID",
+        "bootID",
+        "kernelVersion",
+        "osImage",
+        "containerRuntimeVersion",
+        "kubeletVersion",
+        "kubeProxyVersion",
+        "operatingSystem",
+        "architecture",
     )
-    value.setdefault("status", {
-        "daemonEndpoints": {"kubeletEndpoint": {"Port": 0}},
-        "nodeInfo": {name: "" for name in names},
-    })
+    value.setdefault(
+        "status",
+        {
+            "daemonEndpoints": {"kubeletEndpoint": {"Port": 0}},
+            "nodeInfo": dict.fromkeys(names, ""),
+        },
+    )

@@ -4,7 +4,14 @@ from answer import Answer
 from kube import kinds, openapi, status
 
 VERBS = ["create", "delete", "get", "list", "patch", "update"]
-SHORT_NAMES = {"daemonsets": ["ds"], "deployments": ["deploy"], "nodes": ["no"], "pods": ["po"], "namespaces": ["ns"], "configmaps": ["cm"]}
+SHORT_NAMES = {
+    "daemonsets": ["ds"],
+    "deployments": ["deploy"],
+    "nodes": ["no"],
+    "pods": ["po"],
+    "namespaces": ["ns"],
+    "configmaps": ["cm"],
+}
 
 
 def answer(bench, path):
@@ -12,7 +19,9 @@ def answer(bench, path):
     if path in ("/readyz", "/livez", "/healthz"):
         return Answer(200, b"ok", "text/plain; charset=utf-8")
     if path == "/version":
-        return status.json_answer(200, {"major": "1", "minor": "36", "gitVersion": "v1.36.2-eks-bench", "platform": "linux/amd64"})
+        return status.json_answer(
+            200, {"major": "1", "minor": "36", "gitVersion": "v1.36.2-eks-bench", "platform": "linux/amd64"}
+        )
     if path == "/api":
         return status.json_answer(200, {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []})
     served = [kind for kind in kinds.KINDS.values() if bench.world.kube.serves(kind)]
@@ -23,7 +32,9 @@ def answer(bench, path):
     for kind in served:
         base = f"/apis/{kind.api_version}" if kind.group else "/api/v1"
         if path == base:
-            return status.json_answer(200, _resources(kind.api_version, [one for one in served if one.api_version == kind.api_version]))
+            return status.json_answer(
+                200, _resources(kind.api_version, [one for one in served if one.api_version == kind.api_version])
+            )
     raise status.page_not_found()
 
 
@@ -51,7 +62,11 @@ def _resources(api_version, served):
         "groupVersion": api_version,
         "resources": [
             {
-                "name": kind.plural, "singularName": kind.kind.lower(), "namespaced": kind.namespaced, "kind": kind.kind, "verbs": VERBS,
+                "name": kind.plural,
+                "singularName": kind.kind.lower(),
+                "namespaced": kind.namespaced,
+                "kind": kind.kind,
+                "verbs": VERBS,
                 "shortNames": SHORT_NAMES.get(kind.plural, []),
             }
             for kind in served

@@ -39,6 +39,7 @@ class Call:
         self.resources = {self.name, self.namespace} - {None, ""}
         self.journal = {
             "region": None,
+            "host": request.headers.get("Host"),
             "params": {
                 "method": request.method,
                 "path": request.path,
@@ -64,7 +65,12 @@ class Call:
             if self.query.get("watch") in ("1", "true"):
                 return "watch"
             return "get" if self.name else "list"
-        return {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete" if self.name else "deletecollection"}.get(method, "get")
+        return {
+            "POST": "create",
+            "PUT": "update",
+            "PATCH": "patch",
+            "DELETE": "delete" if self.name else "deletecollection",
+        }.get(method, "get")
 
     def act(self):
         """The answer and, when it is a failure, its reason."""
@@ -72,7 +78,9 @@ class Call:
             self._authenticate()
             if self.kind is not None and self.request.headers.get("Impersonate-User"):
                 # Nobody has been given rights but the caller.
-                raise status.forbidden(self.request.headers["Impersonate-User"], self.verb, self.kind, self.namespace, self.name)
+                raise status.forbidden(
+                    self.request.headers["Impersonate-User"], self.verb, self.kind, self.namespace, self.name
+                )
             if self.kind is not None and not rules.permitted(self, self.verb):
                 raise status.forbidden(self.settings["kube_user"], self.verb, self.kind, self.namespace, self.name)
             if self.kind is None:
@@ -108,21 +116,30 @@ class Call:
         """The answer that a fault rule gives instead."""
         kind = rule["kind"]
         if kind == "garbage":
-            return Answer(rule.get("status", 200), rule.get("body", "<<<not an answer").encode(), "text/html"), "garbage"
+            return Answer(
+                rule.get("status", 200), rule.get("body", "<<<not an answer").encode(), "text/html"
+            ), "garbage"
         if kind == "answer":
             body = rule.get("body", "")
             return Answer(rule.get("status", 200), body.encode(), rule.get("content_type", "text/plain")), "answer"
         if kind == "deny" and self.kind:
             error = status.forbidden(self.settings["kube_user"], self.verb, self.kind, self.namespace, self.name)
         elif kind == "throttle":
-            error = status.failure(429, "TooManyRequests", "Too many requests, please try again later.", {"retryAfterSeconds": 1})
+            error = status.failure(
+                429, "TooManyRequests", "Too many requests, please try again later.", {"retryAfterSeconds": 1}
+            )
             error.answer.headers["Retry-After"] = "1"
         elif kind == "refuse":
             error = status.failure(rule.get("status", 400), rule["code"], rule.get("message", ""))
         elif kind == "error" and rule.get("status") == 503:
             error = status.failure(503, "ServiceUnavailable", "the server is currently unable to handle the request")
         elif kind == "error":
-            error = status.failure(500, "InternalError", "Internal error occurred: etcdserver: request timed out", {"causes": [{"message": "etcdserver: request timed out"}]})
+            error = status.failure(
+                500,
+                "InternalError",
+                "Internal error occurred: etcdserver: request timed out",
+                {"causes": [{"message": "etcdserver: request timed out"}]},
+            )
         else:
             error = status.unauthorized()
         return error.answer, error.reason

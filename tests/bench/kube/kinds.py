@@ -2,11 +2,15 @@
 
 
 class Kind:
-    """One kind. `custom`: of a CustomResourceDefinition, so it can be missing, its lists are flat and its writes are counted
-    by `generation`. `always`: paths that an empty object of a built-in Go type has already, so that nobody is recorded as the one who
+    """One kind. `custom`: of a CustomResourceDefinition, so it can be missing, its lists are flat and its writes
+    are counted
+    by `generation`. `always`: paths that an empty object of a built-in Go type has already, so that nobody is
+    recorded as the one who
     set them."""
 
-    def __init__(self, group, version, plural, kind, namespaced=False, custom=False, generation=False, always=(), no_status=False):
+    def __init__(
+        self, group, version, plural, kind, namespaced=False, custom=False, generation=False, always=(), no_status=False
+    ):
         self.group = group
         self.version = version
         self.plural = plural
@@ -42,10 +46,20 @@ def _always(*paths):
 
 ENI_CONFIG = Kind("crd.k8s.amazonaws.com", "v1alpha1", "eniconfigs", "ENIConfig", custom=True, no_status=True)
 DAEMON_SET = Kind(
-    "apps", "v1", "daemonsets", "DaemonSet", namespaced=True, generation=True,
+    "apps",
+    "v1",
+    "daemonsets",
+    "DaemonSet",
+    namespaced=True,
+    generation=True,
     always=_always(
-        "metadata", "spec", "spec.template", "spec.template.metadata", "spec.template.spec",
-        "spec.template.spec.containers", "spec.updateStrategy",
+        "metadata",
+        "spec",
+        "spec.template",
+        "spec.template.metadata",
+        "spec.template.spec",
+        "spec.template.spec.containers",
+        "spec.updateStrategy",
     ),
 )
 NODE = Kind("", "v1", "nodes", "Node", always=_always("metadata", "spec"))
@@ -56,9 +70,21 @@ CRD = Kind("apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomRes
 KINDS = {
     kind.key: kind
     for kind in (
-        ENI_CONFIG, DAEMON_SET, NODE, POD, LEASE, CRD,
+        ENI_CONFIG,
+        DAEMON_SET,
+        NODE,
+        POD,
+        LEASE,
+        CRD,
         Kind("vpcresources.k8s.aws", "v1alpha1", "cninodes", "CNINode", custom=True),
-        Kind("vpcresources.k8s.aws", "v1beta1", "securitygrouppolicies", "SecurityGroupPolicy", namespaced=True, custom=True),
+        Kind(
+            "vpcresources.k8s.aws",
+            "v1beta1",
+            "securitygrouppolicies",
+            "SecurityGroupPolicy",
+            namespaced=True,
+            custom=True,
+        ),
         Kind("karpenter.sh", "v1", "nodepools", "NodePool", custom=True),
         Kind("karpenter.sh", "v1", "nodeclaims", "NodeClaim", custom=True),
         Kind("karpenter.k8s.aws", "v1", "ec2nodeclasses", "EC2NodeClass", custom=True),

@@ -26,8 +26,12 @@ class Owner:
     def entry(self):
         """As it is written."""
         entry = {
-            "manager": self.manager, "operation": self.operation, "apiVersion": self.api_version, "time": self.time,
-            "fieldsType": "FieldsV1", "fieldsV1": encode(self.fields),
+            "manager": self.manager,
+            "operation": self.operation,
+            "apiVersion": self.api_version,
+            "time": self.time,
+            "fieldsType": "FieldsV1",
+            "fieldsV1": encode(self.fields),
         }
         if self.subresource:
             entry["subresource"] = self.subresource
@@ -60,7 +64,15 @@ def _find_or_make(owners, kind, manager, operation, subresource, now):
     for owner in owners:
         if owner.is_same(manager, operation, subresource):
             return owner
-    owner = Owner({"manager": manager, "operation": operation, "apiVersion": kind.api_version, "time": now, "subresource": subresource})
+    owner = Owner(
+        {
+            "manager": manager,
+            "operation": operation,
+            "apiVersion": kind.api_version,
+            "time": now,
+            "subresource": subresource,
+        }
+    )
     owners.append(owner)
     return owner
 
@@ -91,7 +103,11 @@ def after_apply(kind, live, config, manager, force, now):
     # What was applied before and is not any more goes, unless somebody else owns it too.
     given_up = mine.fields - applied
     kept = set().union(*(owner.fields for owner in others)) if others else set()
-    orphans = {path for path in given_up - kept if not any(len(other) > len(path) and other[: len(path)] == path for other in kept | applied)}
+    orphans = {
+        path
+        for path in given_up - kept
+        if not any(len(other) > len(path) and other[: len(path)] == path for other in kept | applied)
+    }
     merge.without(merged, {path for path in orphans if not _is_key_of_item_that_stays(path, orphans)})
     before, after = merge.leaves(kind, live), merge.leaves(kind, merged)
     added, modified, removed = merge.changed(before, after)
@@ -110,7 +126,12 @@ def after_apply(kind, live, config, manager, force, now):
 
 def _is_key_of_item_that_stays(path, orphans):
     """An item of a keyed list never loses its key before it goes itself."""
-    return len(path) > 1 and path[-2].startswith("k:") and path[-1][2:] in json.loads(path[-2][2:]) and path[:-1] not in orphans
+    return (
+        len(path) > 1
+        and path[-2].startswith("k:")
+        and path[-1][2:] in json.loads(path[-2][2:])
+        and path[:-1] not in orphans
+    )
 
 
 def _conflict(conflicts):
@@ -124,5 +145,8 @@ def _conflict(conflicts):
             lines.append(f"conflicts with {manager}:")
             lines += [f"- {path}" for owner, path in named if owner == manager]
         text = f"Apply failed with {len(named)} conflicts: " + "\n".join(lines)
-    causes = [{"reason": "FieldManagerConflict", "message": f"conflict with {manager}", "field": path} for manager, path in named]
+    causes = [
+        {"reason": "FieldManagerConflict", "message": f"conflict with {manager}", "field": path}
+        for manager, path in named
+    ]
     return status.failure(409, "Conflict", text, {"causes": causes})

@@ -17,19 +17,23 @@ def answer(served, path):
     kinds = by_place.get(path.removeprefix(f"{PREFIX}/"))
     if kinds is None:
         raise status.page_not_found()
-    return status.json_answer(200, {
-        "openapi": "3.0.0",
-        "info": {"title": "Kubernetes", "version": "v1.36.2"},
-        "paths": dict(_path(kind) for kind in kinds),
-        "components": {"schemas": {}},
-    })
+    return status.json_answer(
+        200,
+        {
+            "openapi": "3.0.0",
+            "info": {"title": "Kubernetes", "version": "v1.36.2"},
+            "paths": dict(_path(kind) for kind in kinds),
+            "components": {"schemas": {}},
+        },
+    )
 
 
 def _path(kind):
     base = f"/apis/{kind.api_version}" if kind.group else "/api/v1"
     scope = "/namespaces/{namespace}" if kind.namespaced else ""
     parameters = [
-        {"name": name, "in": "query", "schema": {"type": "string", "uniqueItems": True}} for name in ("dryRun", "fieldManager", "fieldValidation", "force")
+        {"name": name, "in": "query", "schema": {"type": "string", "uniqueItems": True}}
+        for name in ("dryRun", "fieldManager", "fieldValidation", "force")
     ]
     patch = {
         "parameters": parameters,

@@ -2,7 +2,8 @@
 
 
 def allows(rules, verb, kind, namespace, name):
-    """Whether one of the rules permits it. A rule with `namespace` is of a Role there, one without of a ClusterRole. A list or a create
+    """Whether one of the rules permits it. A rule with `namespace` is of a Role there, one without of a
+    ClusterRole. A list or a create
     names no object, so `resourceNames` never permits it."""
     return any(_permits(rule, verb, kind, namespace, name) for rule in rules)
 

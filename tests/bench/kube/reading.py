@@ -43,7 +43,9 @@ def listed(call, kind, namespace):
     token = call.query.get("continue")
     if token:
         version, start = _decode(token, kind)
-    selector = _label_selector(call.query.get("labelSelector", "")) + _field_selector(call.query.get("fieldSelector", ""))
+    selector = _label_selector(call.query.get("labelSelector", "")) + _field_selector(
+        call.query.get("fieldSelector", "")
+    )
     after = [key for key in store.keys_after(kind, start) if not namespace or key[0] == namespace] if start else keys
     chosen, rest = _page(store, kind, after, limit, selector)
     metadata = {}
@@ -84,7 +86,12 @@ def _written(call, kind, metadata, values):
     partial = METADATA_ONLY.search(call.accept)
     if partial:
         items = [_metadata_only(load(value)) for value in values]
-        body = {"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": metadata, "items": items}
+        body = {
+            "kind": "PartialObjectMetadataList",
+            "apiVersion": "meta.k8s.io/v1",
+            "metadata": metadata,
+            "items": items,
+        }
         return status.json_answer(200, body)
     # Items of a built-in kind come without kind and apiVersion, those of a custom kind with both.
     head = {"kind": f"{kind.kind}List", "apiVersion": kind.api_version, "metadata": metadata}
@@ -126,24 +133,24 @@ def _decode(token, kind):
     except (ValueError, KeyError, TypeError) as error:
         first = chr(raw[0]) if raw else ""
         raise status.bad_request(
-            f"invalid continue token: continue key is not valid: invalid character '{first}' looking for beginning of value"
+            f"invalid continue token: continue key is not valid: invalid character '{first}' looking for "
+            "beginning of value"
         ) from error
 
 
 def _label_selector(text):
     """Tests for `a=b`, `a==b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`."""
     tests = []
-    for part in re.findall(r"[^,(]+(?:\([^)]*\))?", text):
-        part = part.strip()
+    for part in (found.strip() for found in re.findall(r"[^,(]+(?:\([^)]*\))?", text)):
         if found := re.fullmatch(r"(\S+)\s+(in|notin)\s+\(([^)]*)\)", part):
             values = {value.strip() for value in found[3].split(",")}
-            tests.append(_label_test(found[1], lambda value, values=values: value in values, found[2] == "notin"))
+            tests.append(_label_test(found[1], values.__contains__, found[2] == "notin"))
         elif "!=" in part:
             key, _, wanted = part.partition("!=")
-            tests.append(_label_test(key.strip(), lambda value, wanted=wanted.strip(): value == wanted, True))
+            tests.append(_label_test(key.strip(), {wanted.strip()}.__contains__, True))
         elif "=" in part:
             key, _, wanted = part.replace("==", "=").partition("=")
-            tests.append(_label_test(key.strip(), lambda value, wanted=wanted.strip(): value == wanted, False))
+            tests.append(_label_test(key.strip(), {wanted.strip()}.__contains__, False))
         elif part.startswith("!"):
             tests.append(_label_test(part[1:], lambda value: value is not None, True))
         elif part:

@@ -1,14 +1,20 @@
 """The rollout of a DaemonSet: after a change of its template it takes some looks until every node runs the new one.
 
-Only where a controller is at work, which one sees by `observedGeneration`; a bare API server, as in the recording, has none.
+Only where a controller is at work, which one sees by `observedGeneration`; a bare API server, as in the recording,
+has none.
 """
 
 
 def rolled_out(generation, nodes):
     """The status of a DaemonSet that runs everywhere."""
     return {
-        "currentNumberScheduled": nodes, "numberMisscheduled": 0, "desiredNumberScheduled": nodes, "numberReady": nodes,
-        "observedGeneration": generation, "updatedNumberScheduled": nodes, "numberAvailable": nodes,
+        "currentNumberScheduled": nodes,
+        "numberMisscheduled": 0,
+        "desiredNumberScheduled": nodes,
+        "numberReady": nodes,
+        "observedGeneration": generation,
+        "updatedNumberScheduled": nodes,
+        "numberAvailable": nodes,
     }
 
 

@@ -7,13 +7,15 @@ from kube import kinds, rbac, status
 
 SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 SUBDOMAIN_TEXT = (
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an "
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must "
+    "start and end with an "
     "alphanumeric character (e.g. 'example.com', regex used for validation is "
     "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 )
 LABEL_VALUE = re.compile(r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?")
 LABEL_TEXT = (
-    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must "
+    "start and end with an "
     "alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is "
     "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
 )
@@ -25,13 +27,18 @@ def check(call, kind, name, body):
         raise status.bad_request("the object provided is unrecognized (must be of type Object)")
     metadata = body.get("metadata") or {}
     if call.name and metadata.get("name") not in (None, call.name):
-        raise status.bad_request(f"the name of the object ({metadata['name']}) does not match the name on the URL ({call.name})")
+        raise status.bad_request(
+            f"the name of the object ({metadata['name']}) does not match the name on the URL ({call.name})"
+        )
     if body.get("kind") not in (None, kind.kind) or body.get("apiVersion") not in (None, kind.api_version):
         raise status.bad_request(
-            f"the API version in the data ({body.get('apiVersion')}) does not match the expected API version ({kind.api_version})"
+            f"the API version in the data ({body.get('apiVersion')}) does not match the expected API version "
+            f"({kind.api_version})"
         )
     if call.namespace and metadata.get("namespace") not in (None, call.namespace):
-        raise status.bad_request("the namespace of the provided object does not match the namespace sent on the request")
+        raise status.bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request"
+        )
     causes = list(_causes(kind, name, metadata, body, call))
     if causes:
         raise status.invalid(kind.group, kind.kind, name, causes)
@@ -46,7 +53,11 @@ def _causes(kind, name, metadata, body, call):
         yield "FieldValueInvalid", "metadata.name", f'Invalid value: "{name}": {SUBDOMAIN_TEXT}'
     for value in (metadata.get("labels") or {}).values():
         if len(value) > 63:
-            yield "FieldValueInvalid", "metadata.labels", f'Invalid value: "{value}": must be no more than 63 characters'
+            yield (
+                "FieldValueInvalid",
+                "metadata.labels",
+                f'Invalid value: "{value}": must be no more than 63 characters',
+            )
         elif not LABEL_VALUE.fullmatch(value):
             yield "FieldValueInvalid", "metadata.labels", f'Invalid value: "{value}": {LABEL_TEXT}'
     if kind is kinds.ENI_CONFIG and _has_schema(call.store):
@@ -59,31 +70,55 @@ def _has_schema(store):
 
 
 def _eni_config(spec):
-    """The schema of the definition: `spec.subnet` is required and a string, `spec.securityGroups` is a list of strings."""
+    """The schema of the definition: `spec.subnet` is required and a string, `spec.securityGroups` is a list of
+    strings."""
     if spec is None:
         return
     if not isinstance(spec, dict):
-        yield "FieldValueTypeInvalid", "spec", f'Invalid value: "{_type(spec)}": spec in body must be of type object: "{_type(spec)}"'
+        yield (
+            "FieldValueTypeInvalid",
+            "spec",
+            f'Invalid value: "{_type(spec)}": spec in body must be of type object: "{_type(spec)}"',
+        )
         return
     if "subnet" not in spec:
         yield "FieldValueRequired", "spec.subnet", "Required value"
     elif not isinstance(spec["subnet"], str):
         shown = _type(spec["subnet"])
-        yield "FieldValueTypeInvalid", "spec.subnet", f'Invalid value: "{shown}": spec.subnet in body must be of type string: "{shown}"'
+        yield (
+            "FieldValueTypeInvalid",
+            "spec.subnet",
+            f'Invalid value: "{shown}": spec.subnet in body must be of type string: "{shown}"',
+        )
     groups = spec.get("securityGroups", [])
     if not isinstance(groups, list):
         shown = _type(groups)
-        yield "FieldValueTypeInvalid", "spec.securityGroups", f'Invalid value: "{shown}": spec.securityGroups in body must be of type array: "{shown}"'
+        yield (
+            "FieldValueTypeInvalid",
+            "spec.securityGroups",
+            f'Invalid value: "{shown}": spec.securityGroups in body must be of type array: "{shown}"',
+        )
         return
     for at, group in enumerate(groups):
         if not isinstance(group, str):
             shown = _type(group)
             path = f"spec.securityGroups[{at}]"
-            yield "FieldValueTypeInvalid", path, f'Invalid value: "{shown}": {path} in body must be of type string: "{shown}"'
+            yield (
+                "FieldValueTypeInvalid",
+                path,
+                f'Invalid value: "{shown}": {path} in body must be of type string: "{shown}"',
+            )
 
 
 def _type(value):
-    for python, shown in ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"), (list, "array"), (dict, "object")):
+    for python, shown in (
+        (bool, "boolean"),
+        (int, "integer"),
+        (float, "number"),
+        (str, "string"),
+        (list, "array"),
+        (dict, "object"),
+    ):
         if isinstance(value, python):
             return shown
     return "null"
@@ -96,7 +131,8 @@ def permitted(call, verb):
 
 
 def may_create(call):
-    """An apply that makes an object needs the right to create too. Source: apiserver `endpoints/handlers/patch.go`, applyPatcher."""
+    """An apply that makes an object needs the right to create too. Source: apiserver `endpoints/handlers/patch.go`,
+    applyPatcher."""
     rule = call.bench.faults.take("kube", f"create {call.kind.plural}", True, call.resources)
     allowed = call.bench.allows("kube", f"create {call.kind.plural}") and permitted(call, "create")
     if (rule and rule["kind"] == "deny") or not allowed:

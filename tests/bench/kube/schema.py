@@ -1,7 +1,9 @@
 """How the values of a kind are merged: which lists are keyed, which maps and lists are one value.
 
-Custom kinds have no list types in their definitions: maps are merged, every list is one value. For the built-in kinds these are the
-merge keys and atomic structures of the fields that the bench meets. Source: kubernetes `api/core/v1/types.go` and `api/apps/v1/types.go`,
+Custom kinds have no list types in their definitions: maps are merged, every list is one value. For the built-in
+kinds these are the
+merge keys and atomic structures of the fields that the bench meets. Source: kubernetes `api/core/v1/types.go` and
+`api/apps/v1/types.go`,
 the markers listType, listMapKey, structType and mapType.
 """
 
@@ -18,11 +20,29 @@ KEYED_LISTS = {
     "ownerReferences": ("uid",),
 }
 SETS = {"finalizers"}
-ATOMIC = {"selector", "nodeSelector", "fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "tolerations", "taints"}
+ATOMIC = {
+    "selector",
+    "nodeSelector",
+    "fieldRef",
+    "resourceFieldRef",
+    "configMapKeyRef",
+    "secretKeyRef",
+    "tolerations",
+    "taints",
+}
 # Metadata that nobody owns. Source: apimachinery `managedfields/internal/stripmeta.go`.
 UNOWNED_METADATA = {
-    "name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink",
-    "deletionTimestamp", "deletionGracePeriodSeconds", "generateName",
+    "name",
+    "namespace",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "managedFields",
+    "selfLink",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "generateName",
 }
 
 

@@ -21,7 +21,14 @@ def json_answer(status, body):
 
 def failure(code, reason, message, details=None):
     """A `Status` of failure."""
-    body = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message, "reason": reason}
+    body = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": message,
+        "reason": reason,
+    }
     if details:
         body["details"] = details
     body["code"] = code
@@ -54,7 +61,8 @@ def already_exists(kind, name):
 def forbidden(user, verb, kind, namespace, name):
     where = f'in the namespace "{namespace}"' if namespace else "at the cluster scope"
     shown = f'{kind.qualified} "{name}"' if name else kind.qualified
-    message = f'{shown} is forbidden: User "{user}" cannot {verb} resource "{kind.plural}" in API group "{kind.group}" {where}'
+    what = f'cannot {verb} resource "{kind.plural}" in API group "{kind.group}"'
+    message = f'{shown} is forbidden: User "{user}" {what} {where}'
     return failure(403, "Forbidden", message, details_of(kind, name))
 
 
@@ -95,7 +103,10 @@ def bad_request(message):
 def success(kind, name, uid):
     """What a delete answers."""
     body = {
-        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success",
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Success",
         "details": {**details_of(kind, name), "uid": uid},
     }
     return json_answer(200, body)

@@ -14,7 +14,11 @@ class Store:
         self.resource_version = 1
         self.objects = {key: {} for key in KINDS}
         # Definitions that are installed, by the kind's key; a kind whose definition is missing answers 404.
-        self.installed = {"eniconfigs.crd.k8s.amazonaws.com", "cninodes.vpcresources.k8s.aws", "securitygrouppolicies.vpcresources.k8s.aws"}
+        self.installed = {
+            "eniconfigs.crd.k8s.amazonaws.com",
+            "cninodes.vpcresources.k8s.aws",
+            "securitygrouppolicies.vpcresources.k8s.aws",
+        }
         # The cluster that tokens must name; None before anything is seeded.
         self.cluster = None
         # DaemonSets that are being rolled out, and how many looks are left.

@@ -1,4 +1,5 @@
-"""Bearer tokens of EKS, checked as aws-iam-authenticator does and, beyond it, by the signature itself, which STS would check.
+"""Bearer tokens of EKS, checked as aws-iam-authenticator does and, beyond it, by the signature itself, which STS
+would check.
 Source: kubernetes-sigs/aws-iam-authenticator, `pkg/token/token.go`, `Verify`."""
 
 import base64
@@ -13,8 +14,16 @@ from aws import signature
 
 PREFIX = "k8s-aws-v1."
 ALLOWED_KEYS = {
-    "action", "version", "x-amz-algorithm", "x-amz-credential", "x-amz-date", "x-amz-expires", "x-amz-security-token",
-    "x-amz-signature", "x-amz-signedheaders", "x-amz-user-agent",
+    "action",
+    "version",
+    "x-amz-algorithm",
+    "x-amz-credential",
+    "x-amz-date",
+    "x-amz-expires",
+    "x-amz-security-token",
+    "x-amz-signature",
+    "x-amz-signedheaders",
+    "x-amz-user-agent",
 }
 # The authenticator's presignedURLExpiration and its greatest X-Amz-Expires, both 15 minutes.
 LIFETIME = 15 * 60
@@ -75,8 +84,15 @@ def _signature(url, pairs, query, signed, cluster, settings):
     headers = {"host": url.netloc, "x-k8s-aws-id": cluster or ""}
     unsigned = [(name, value) for name, value in pairs if name.lower() != "x-amz-signature"]
     text = signature.string_to_sign(
-        "GET", "/", signature.canonical_query(unsigned), headers, signed, hashlib.sha256(b"").hexdigest(),
-        query["x-amz-date"], region, service,
+        "GET",
+        "/",
+        signature.canonical_query(unsigned),
+        headers,
+        signed,
+        hashlib.sha256(b"").hexdigest(),
+        query["x-amz-date"],
+        region,
+        service,
     )
     expected = signature.sign(credentials["secret"], date, region, service, text)
     if not hmac.compare_digest(expected, query.get("x-amz-signature", "")):

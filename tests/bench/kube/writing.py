@@ -13,11 +13,18 @@ JSON_PATCH = "application/json-patch+json"
 
 def answer(call):
     """The answer to a request that changes something."""
-    return {"create": create, "update": update, "patch": patch, "delete": delete, "deletecollection": _no_collections}[call.verb](call)
+    return {"create": create, "update": update, "patch": patch, "delete": delete, "deletecollection": _no_collections}[
+        call.verb
+    ](call)
 
 
 def _no_collections(call):
-    raise status.failure(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", status.details_of(call.kind))
+    raise status.failure(
+        405,
+        "MethodNotAllowed",
+        "the server does not allow this method on the requested resource",
+        status.details_of(call.kind),
+    )
 
 
 def now():
@@ -26,7 +33,8 @@ def now():
 
 
 def _manager(call):
-    """Without fieldManager it is the user agent up to the first slash. Source: apiserver `endpoints/handlers/create.go`."""
+    """Without fieldManager it is the user agent up to the first slash. Source: apiserver
+    `endpoints/handlers/create.go`."""
     agent = call.request.headers.get("User-Agent") or "unknown"
     return call.query.get("fieldManager") or agent.split("/")[0]
 
@@ -131,8 +139,10 @@ def _check_version(call, live, body):
     if uid and uid != live["metadata"]["uid"]:
         # Source: apiserver `registry/generic/registry/store.go`: the object was made anew in between.
         raise status.failure(
-            409, "Conflict",
-            f'Operation cannot be fulfilled on {call.kind.qualified} "{call.name}": Precondition failed: UID in precondition: {uid}, '
+            409,
+            "Conflict",
+            f'Operation cannot be fulfilled on {call.kind.qualified} "{call.name}": '
+            f"Precondition failed: UID in precondition: {uid}, "
             f"UID in object meta: {live['metadata']['uid']}",
             status.details_of(call.kind, call.name),
         )
@@ -151,7 +161,13 @@ def update(call):
         value = {**copy.deepcopy(live), "status": body.get("status", {})}
     elif kind.status_apart and "status" in live:
         value["status"] = live["status"]
-    return _put_over(call, key, live, value, lambda made: managers.after_update(kind, live, made, _manager(call), call.subresource or "", now()))
+    return _put_over(
+        call,
+        key,
+        live,
+        value,
+        lambda made: managers.after_update(kind, live, made, _manager(call), call.subresource or "", now()),
+    )
 
 
 def patch(call):
@@ -175,12 +191,19 @@ def patch(call):
     _check_version(call, live, body if isinstance(body, dict) else None)
     value = copy.deepcopy(value)
     rules.check(call, kind, call.name, value)
-    return _put_over(call, key, live, value, lambda made: managers.after_update(kind, live, made, _manager(call), call.subresource or "", now()))
+    return _put_over(
+        call,
+        key,
+        live,
+        value,
+        lambda made: managers.after_update(kind, live, made, _manager(call), call.subresource or "", now()),
+    )
 
 
 def _unsupported(call):
     return status.failure(
-        415, "UnsupportedMediaType",
+        415,
+        "UnsupportedMediaType",
         "the body of the request was in an unknown format - accepted media types include: "
         f"{', '.join([JSON_PATCH, MERGE, APPLY] if call.kind.custom else [JSON_PATCH, MERGE, STRATEGIC, APPLY])}",
     )
@@ -190,7 +213,12 @@ def _apply(call):
     kind, body = call.kind, call.body
     manager = call.query.get("fieldManager")
     if not manager:
-        raise status.invalid("meta.k8s.io", "PatchOptions", "", [("FieldValueRequired", "fieldManager", "Required value: is required for apply patch")])
+        raise status.invalid(
+            "meta.k8s.io",
+            "PatchOptions",
+            "",
+            [("FieldValueRequired", "fieldManager", "Required value: is required for apply patch")],
+        )
     if "managedFields" in (body.get("metadata") or {}):
         raise status.bad_request("metadata.managedFields must be nil")
     rules.check(call, kind, call.name, body)

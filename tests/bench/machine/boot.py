@@ -1,6 +1,7 @@
 """What a node makes of its user data: the labels and max pods that its kubelet registers with.
 
-Our own shell parts are really run, in an empty folder and against a stand-in for the metadata service; foreign parts are not, since they
+Our own shell parts are really run, in an empty folder and against a stand-in for the metadata service; foreign
+parts are not, since they
 would do to the test machine what they are meant to do to a node.
 """
 
@@ -17,8 +18,9 @@ import tomllib
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 
-import imds
 import yaml
+
+import imds
 
 OWN_PART = b"# eniplan.dev/part:"
 # The first AL2023 AMI release whose nodeadm-run reads /etc/eks/nodeadm.d. Source: amazon-eks-ami CHANGELOG, v20251023.
@@ -50,7 +52,8 @@ def _metadata_service():
 
 
 def boot(user_data, machine, release_date, cluster):
-    """Boots a machine: {"instance_id", "mac", "zone", "subnet_id", "subnet_cidr", "ami_type", "merged"}. `release_date` is that of its AMI
+    """Boots a machine: {"instance_id", "mac", "zone", "subnet_id", "subnet_cidr", "ami_type", "merged"}.
+    `release_date` is that of its AMI
     (0 when it has none), `merged` says that EKS adds its own part."""
     outcome = Outcome()
     if user_data[:2] == b"\x1f\x8b":
@@ -109,16 +112,23 @@ def _run(root, scripts, machine, release_date, cluster, outcome):
     port = _metadata_service()
     mac = machine["mac"]
     with imds.lock:
-        imds.nodes[machine["instance_id"]] = imds.Node({"answers": {
-            "mac": mac,
-            "instance-id": machine["instance_id"],
-            "placement/availability-zone": machine["zone"],
-            f"network/interfaces/macs/{mac}/subnet-id": machine["subnet_id"],
-            f"network/interfaces/macs/{mac}/subnet-ipv4-cidr-block": machine["subnet_cidr"],
-        }})
-    _executable(root / "bin/systemctl", SYSTEMCTL.format(
-        sources="--config-source file:///etc/eks/nodeadm.d/" if release_date >= READS_FOLDER_SINCE else ""
-    ))
+        imds.nodes[machine["instance_id"]] = imds.Node(
+            {
+                "answers": {
+                    "mac": mac,
+                    "instance-id": machine["instance_id"],
+                    "placement/availability-zone": machine["zone"],
+                    f"network/interfaces/macs/{mac}/subnet-id": machine["subnet_id"],
+                    f"network/interfaces/macs/{mac}/subnet-ipv4-cidr-block": machine["subnet_cidr"],
+                }
+            }
+        )
+    _executable(
+        root / "bin/systemctl",
+        SYSTEMCTL.format(
+            sources="--config-source file:///etc/eks/nodeadm.d/" if release_date >= READS_FOLDER_SINCE else ""
+        ),
+    )
     is_al2 = machine["ami_type"].startswith("AL2_")
     if is_al2:
         _executable(root / "etc/eks/bootstrap.sh", BOOTSTRAP)
@@ -133,7 +143,12 @@ def _run(root, scripts, machine, release_date, cluster, outcome):
         _one(["bash", str(path)], environment, outcome)
     if is_al2 and machine["merged"]:
         # EKS's own part of an AL2 group calls bootstrap.sh behind ours.
-        command = [str(root / "etc/eks/bootstrap.sh"), cluster, "--kubelet-extra-args", "--node-labels=eks.amazonaws.com/sourced-by=eks"]
+        command = [
+            str(root / "etc/eks/bootstrap.sh"),
+            cluster,
+            "--kubelet-extra-args",
+            "--node-labels=eks.amazonaws.com/sourced-by=eks",
+        ]
         _one(["bash", *command], environment, outcome)
 
 
@@ -144,7 +159,7 @@ def _executable(path, text):
 
 
 def _one(command, environment, outcome):
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
     outcome.console += done.stdout + done.stderr
 
 

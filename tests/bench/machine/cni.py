@@ -1,6 +1,7 @@
 """How the CNI gives a node's pods their interface: which ENIConfig it takes, and what happens when there is none.
 
-Source: amazon-vpc-cni-k8s `pkg/eniconfig/eniconfig.go` (order of label, annotation, label, `default`), `pkg/ipamd/ipamd.go` (no interface: the
+Source: amazon-vpc-cni-k8s `pkg/eniconfig/eniconfig.go` (order of label, annotation, label, `default`),
+`pkg/ipamd/ipamd.go` (no interface: the
 node never gets Ready, since v1.13).
 """
 
@@ -58,14 +59,16 @@ def _default_card(kind):
 
 
 def max_pods_of_image(kind):
-    """What nodeadm takes when nobody says otherwise. Source: amazon-eks-ami `nodeadm/internal/kubelet/eni_max_pods.go`: without regard to
+    """What nodeadm takes when nobody says otherwise. Source: amazon-eks-ami
+    `nodeadm/internal/kubelet/eni_max_pods.go`: without regard to
     custom networking or prefixes, and without a cap."""
     interfaces, addresses = _default_card(kind)
     return interfaces * (addresses - 1) + 2
 
 
 def max_pods_of_eks(store, kinds_of_group):
-    """What EKS writes into its own part for a group without an image: the least over its types, by the calculator. Source: EKS User Guide,
+    """What EKS writes into its own part for a group without an image: the least over its types, by the calculator.
+    Source: EKS User Guide,
     "Create a managed node group"; amazon-eks-ami `files/max-pods-calculator.sh`."""
     env = settings(store) or {}
     return min(_calculated(env, kind) for kind in kinds_of_group)

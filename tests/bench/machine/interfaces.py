@@ -20,7 +20,10 @@ def interface(call, instance_id, subnet_id, groups, index, address, pod_addresse
         "OwnerId": world.account,
         "PrivateIpAddress": address,
         "PrivateIpAddresses": [{"Primary": at == 0, "PrivateIpAddress": one} for at, one in enumerate(every)],
-        "Groups": [{"GroupId": group, "GroupName": region.security_groups.get(group, {}).get("GroupName") or group} for group in groups],
+        "Groups": [
+            {"GroupId": group, "GroupName": region.security_groups.get(group, {}).get("GroupName") or group}
+            for group in groups
+        ],
         "Status": "in-use",
         "SourceDestCheck": True,
         "Attachment": {

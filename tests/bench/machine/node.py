@@ -25,12 +25,19 @@ def launch(call, group, data, subnet_id):
     primary = interfaces.interface(call, instance_id, subnet_id, groups, 0, address)
     kind = data.get("InstanceType") or (group["instanceTypes"] or ["m5.large"])[0]
     machine = {
-        "instance_id": instance_id, "mac": primary["MacAddress"], "zone": subnet["AvailabilityZone"], "subnet_id": subnet_id,
-        "subnet_cidr": subnet["CidrBlock"], "ami_type": _ami_type(call, group, data), "merged": not data.get("ImageId"),
+        "instance_id": instance_id,
+        "mac": primary["MacAddress"],
+        "zone": subnet["AvailabilityZone"],
+        "subnet_id": subnet_id,
+        "subnet_cidr": subnet["CidrBlock"],
+        "ami_type": _ami_type(call, group, data),
+        "merged": not data.get("ImageId"),
     }
     outcome = boot.Outcome()
     if call.settings["boot"]:
-        outcome = boot.boot(base64.b64decode(data.get("UserData", "")), machine, _release_date(call, group, data), cluster["name"])
+        outcome = boot.boot(
+            base64.b64decode(data.get("UserData", "")), machine, _release_date(call, group, data), cluster["name"]
+        )
         world.consoles[instance_id] = outcome.console
     labels = {**_labels(call, group, kind, subnet, address), **outcome.labels, **_asked_for(call, group, subnet_id)}
     pod_subnet, pod_groups, ready = cni.pod_place(world.kube, labels, {}, subnet_id, groups)
@@ -43,7 +50,9 @@ def launch(call, group, data, subnet_id):
     most = outcome.max_pods or _max_pods(call, group, data, kind)
     _put_instance(call, group, instance_id, kind, data, name, attached)
     late = call.settings["nodes_late"]
-    world.kube.put_late(late, kinds.NODE, ("", name), _node(world, name, instance_id, subnet, address, labels, ready, most, group))
+    world.kube.put_late(
+        late, kinds.NODE, ("", name), _node(world, name, instance_id, subnet, address, labels, ready, most, group)
+    )
     for at, pod_address in enumerate(pods if ready else []):
         pod = f"{group['nodegroupName']}-{instance_id[-8:]}-{at}"
         world.kube.put_late(late, kinds.POD, ("default", pod), _pod(world, pod, name, pod_address))
@@ -72,7 +81,12 @@ def _release_date(call, group, data):
 
 def _node_groups(data):
     groups = data.get("SecurityGroupIds") or []
-    return groups + [group for one in data.get("NetworkInterfaces", []) if one.get("DeviceIndex", 0) == 0 for group in one.get("Groups", [])]
+    return groups + [
+        group
+        for one in data.get("NetworkInterfaces", [])
+        if one.get("DeviceIndex", 0) == 0
+        for group in one.get("Groups", [])
+    ]
 
 
 def _asked_for(call, group, subnet_id):
@@ -130,19 +144,36 @@ def _put_instance(call, group, instance_id, kind, data, name, attached):
 
 
 def _node(world, name, instance_id, subnet, address, labels, ready, most, group):
-    taints = [{"key": one["key"], "value": one.get("value", ""), "effect": EFFECTS[one["effect"]]} for one in group["taints"] or []]
+    taints = [
+        {"key": one["key"], "value": one.get("value", ""), "effect": EFFECTS[one["effect"]]}
+        for one in group["taints"] or []
+    ]
     spec = {"providerID": f"aws:///{subnet['AvailabilityZone']}/{instance_id}"}
     if not ready:
         taints.append({"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"})
     if taints:
         spec["taints"] = taints
-    condition = {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "kubelet is posting ready status"}
+    condition = {
+        "type": "Ready",
+        "status": "True",
+        "reason": "KubeletReady",
+        "message": "kubelet is posting ready status",
+    }
     if not ready:
-        condition.update(status="False", reason="KubeletNotReady", message="container runtime network not ready: cni plugin not initialized")
+        condition.update(
+            status="False",
+            reason="KubeletNotReady",
+            message="container runtime network not ready: cni plugin not initialized",
+        )
     return {
-        "kind": "Node", "apiVersion": "v1",
+        "kind": "Node",
+        "apiVersion": "v1",
         "metadata": {
-            "name": name, "uid": world.new_uid(), "resourceVersion": world.kube.next_version(), "creationTimestamp": now(), "labels": labels,
+            "name": name,
+            "uid": world.new_uid(),
+            "resourceVersion": world.kube.next_version(),
+            "creationTimestamp": now(),
+            "labels": labels,
         },
         "spec": spec,
         "status": {
@@ -150,7 +181,11 @@ def _node(world, name, instance_id, subnet, address, labels, ready, most, group)
             "allocatable": {"pods": str(most)},
             "conditions": [condition],
             "addresses": [{"type": "InternalIP", "address": address}, {"type": "Hostname", "address": name}],
-            "nodeInfo": {"osImage": "Amazon Linux 2023.9.20251110", "operatingSystem": "linux", "architecture": labels["kubernetes.io/arch"]},
+            "nodeInfo": {
+                "osImage": "Amazon Linux 2023.9.20251110",
+                "operatingSystem": "linux",
+                "architecture": labels["kubernetes.io/arch"],
+            },
         },
     }
 
@@ -161,10 +196,15 @@ EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SC
 
 def _pod(world, name, node, address):
     return {
-        "kind": "Pod", "apiVersion": "v1",
+        "kind": "Pod",
+        "apiVersion": "v1",
         "metadata": {
-            "name": name, "namespace": "default", "uid": world.new_uid(), "resourceVersion": world.kube.next_version(),
-            "creationTimestamp": now(), "labels": {"app": "workload"},
+            "name": name,
+            "namespace": "default",
+            "uid": world.new_uid(),
+            "resourceVersion": world.kube.next_version(),
+            "creationTimestamp": now(),
+            "labels": {"app": "workload"},
         },
         "spec": {"nodeName": node, "containers": [{"name": "main", "image": "pause"}]},
         "status": {"phase": "Running", "podIP": address, "podIPs": [{"ip": address}]},
@@ -179,7 +219,9 @@ def terminate(call, name):
         store.remove(kinds.POD, key)
     instance_id = node["spec"].get("providerID", "").rpartition("/")[2]
     region.instances.pop(instance_id, None)
-    gone = [one for one in region.network_interfaces.values() if one.get("Attachment", {}).get("InstanceId") == instance_id]
+    gone = [
+        one for one in region.network_interfaces.values() if one.get("Attachment", {}).get("InstanceId") == instance_id
+    ]
     for one in gone:
         addresses.give_back(region, one["SubnetId"], len(one["PrivateIpAddresses"]))
         del region.network_interfaces[one["NetworkInterfaceId"]]

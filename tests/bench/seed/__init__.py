@@ -1,14 +1,16 @@
 """Fills the world from an inventory file and from plain objects."""
 
-from kube import kinds
+from kube import definition, kinds
 from seed import aws_objects, eks_objects, gaps, kube_objects
 
 PLAIN = {"inventory", "kubernetes", "aws", "keep", "deny_gaps", "cluster", "crd", "resource_version"}
 
 
 def seed(bench, body):
-    """Seeds from a body: an inventory itself, or {"inventory", "kubernetes": [objects], "aws": {store: {id: object}}, "keep",
-    "deny_gaps", "cluster" (the name that tokens must carry), "crd", "resource_version"}. Returns what an inventory of the seeded cluster reads."""
+    """Seeds from a body: an inventory itself, or {"inventory", "kubernetes": [objects], "aws": {store: {id:
+    object}}, "keep",
+    "deny_gaps", "cluster" (the name that tokens must carry), "crd", "resource_version"}. Returns what an inventory
+    of the seeded cluster reads."""
     if "schema_version" in body:
         body = {"inventory": body}
     unknown = set(body) - PLAIN
@@ -28,7 +30,7 @@ def seed(bench, body):
     kube = bench.world.kube
     kube.cluster = body.get("cluster", kube.cluster)
     if "crd" in body:
-        kube_objects.put_crd(bench.world, body["crd"].get("has_schema", True))
+        definition.put(bench.world, body["crd"].get("has_schema", True))
     for value in body.get("kubernetes") or []:
         put_plain(bench, value)
     kube.resource_version = body.get("resource_version", kube.resource_version)

@@ -74,8 +74,14 @@ def _permission(rule):
 
 # Source: EC2 API reference, "Route": one member for each kind of target.
 TARGETS = {
-    "nat-": "NatGatewayId", "tgw-": "TransitGatewayId", "pcx-": "VpcPeeringConnectionId", "eni-": "NetworkInterfaceId",
-    "eigw-": "EgressOnlyInternetGatewayId", "lgw-": "LocalGatewayId", "cagw-": "CarrierGatewayId", "i-": "InstanceId",
+    "nat-": "NatGatewayId",
+    "tgw-": "TransitGatewayId",
+    "pcx-": "VpcPeeringConnectionId",
+    "eni-": "NetworkInterfaceId",
+    "eigw-": "EgressOnlyInternetGatewayId",
+    "lgw-": "LocalGatewayId",
+    "cagw-": "CarrierGatewayId",
+    "i-": "InstanceId",
     "arn:": "CoreNetworkArn",
 }
 
@@ -85,10 +91,17 @@ def put_route_table(region, table, vpc_id, account):
     table_id = table["route_table_id"]
     associations = []
     if table.get("main"):
-        associations.append({"Main": True, "RouteTableId": table_id, "RouteTableAssociationId": f"rtbassoc-{table_id[4:]}"})
+        associations.append(
+            {"Main": True, "RouteTableId": table_id, "RouteTableAssociationId": f"rtbassoc-{table_id[4:]}"}
+        )
     for at, subnet in enumerate(table.get("subnet_ids", [])):
         associations.append(
-            {"Main": False, "RouteTableId": table_id, "RouteTableAssociationId": f"rtbassoc-{at:04x}{table_id[8:]}", "SubnetId": subnet}
+            {
+                "Main": False,
+                "RouteTableId": table_id,
+                "RouteTableAssociationId": f"rtbassoc-{at:04x}{table_id[8:]}",
+                "SubnetId": subnet,
+            }
         )
     routes = []
     for route in table.get("routes", []):
@@ -98,7 +111,12 @@ def put_route_table(region, table, vpc_id, account):
         member = next((name for prefix, name in TARGETS.items() if target.startswith(prefix)), "GatewayId")
         routes.append({kind: destination, member: target, "State": route.get("state"), "Origin": "CreateRoute"})
     region.route_tables[table_id] = {
-        "RouteTableId": table_id, "VpcId": vpc_id, "OwnerId": account, "Associations": associations, "Routes": routes, "Tags": [],
+        "RouteTableId": table_id,
+        "VpcId": vpc_id,
+        "OwnerId": account,
+        "Associations": associations,
+        "Routes": routes,
+        "Tags": [],
     }
 
 

@@ -59,7 +59,9 @@ def _cluster(cluster, arn):
         "tags": cluster.get("tags") or {},
         "id": cluster.get("id"),
         "health": {"issues": []},
-        "outpostConfig": {"outpostArns": outpost["outpost_arns"], "controlPlaneInstanceType": "m5.large"} if outpost else None,
+        "outpostConfig": {"outpostArns": outpost["outpost_arns"], "controlPlaneInstanceType": "m5.large"}
+        if outpost
+        else None,
         "accessConfig": {"authenticationMode": mode} if mode else None,
         "upgradePolicy": {"supportType": "EXTENDED"},
         "computeConfig": {"enabled": True} if cluster.get("auto_mode") else None,
@@ -81,14 +83,20 @@ def _nodegroup(group, cluster, arn):
         "status": group.get("status"),
         "capacityType": group.get("capacity_type"),
         "scalingConfig": {
-            "minSize": scaling["min_size"], "maxSize": scaling["max_size"], "desiredSize": scaling["desired_size"],
-        } if scaling else None,
+            "minSize": scaling["min_size"],
+            "maxSize": scaling["max_size"],
+            "desiredSize": scaling["desired_size"],
+        }
+        if scaling
+        else None,
         "instanceTypes": group.get("instance_types") or None,
         "subnets": group.get("subnets", []),
         "remoteAccess": {
             "ec2SshKey": remote.get("ec2_ssh_key"),
             "sourceSecurityGroups": remote.get("source_security_groups", []),
-        } if remote else None,
+        }
+        if remote
+        else None,
         "amiType": group.get("ami_type"),
         "nodeRole": group.get("node_role"),
         "labels": group.get("labels") or {},
@@ -97,9 +105,9 @@ def _nodegroup(group, cluster, arn):
         "diskSize": group.get("disk_size"),
         "health": {"issues": [_issue(text) for text in group.get("health_issues", [])]},
         "updateConfig": {"maxUnavailable": unavailable} if unavailable is not None else None,
-        "launchTemplate": {
-            key: template[key] for key in ("id", "name", "version") if template.get(key) is not None
-        } if template else None,
+        "launchTemplate": {key: template[key] for key in ("id", "name", "version") if template.get(key) is not None}
+        if template
+        else None,
         "tags": group.get("tags") or {},
     }
 
@@ -109,7 +117,8 @@ def _taint(taint):
 
 
 def _issue(text):
-    # The inventory keeps the messages only; NodegroupIssueCode and AddonIssueCode both know a code that says nothing more.
+    # The inventory keeps the messages only; NodegroupIssueCode and AddonIssueCode both know a code that says nothing
+    # more.
     return {"code": "Unknown", "message": text, "resourceIds": []}
 
 

@@ -1,7 +1,7 @@
 """The gaps of an inventory file become faults, so that reading the cluster has the same gaps."""
 
-
-# What services answer when the caller may not. Gaps of other kinds, such as an API server that cannot be reached, follow from the rest.
+# What services answer when the caller may not. Gaps of other kinds, such as an API server that cannot be reached,
+# follow from the rest.
 DENIALS = {"UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "403", "Forbidden"}
 
 

@@ -1,11 +1,8 @@
 """The Kubernetes part of an inventory file."""
 
-import copy
-import functools
 import json
-import pathlib
 
-from kube import defaults, kinds, rollout
+from kube import defaults, definition, kinds, rollout
 from kube.fields import encode
 
 CREATED = "2025-11-30T12:00:00Z"
@@ -20,7 +17,7 @@ def put_kube(world, inventory):
     if crd is None:
         store.installed.discard(kinds.ENI_CONFIG.key)
     else:
-        put_crd(world, crd.get("has_schema", False))
+        definition.put(world, crd.get("has_schema", False))
     for config in inventory.get("eni_configs", []):
         put_eni_config(world, config)
     for node in inventory.get("nodes", []):
@@ -44,24 +41,6 @@ def _metadata(world, name, source, namespace=None):
     return metadata
 
 
-def put_crd(world, has_schema):
-    """The definition of ENIConfig, as a real server gave it. Those from before CNI v1.18.3 have no schema for `spec`."""
-    kind = kinds.ENI_CONFIG
-    world.kube.installed.add(kind.key)
-    crd = copy.deepcopy(_recorded_crd())
-    crd["metadata"].update(uid=world.new_uid(), resourceVersion=world.kube.next_version(), creationTimestamp=CREATED)
-    if not has_schema:
-        crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-        crd["metadata"].pop("annotations")
-    world.kube.put(kinds.CRD, ("", kind.key), crd)
-
-
-@functools.cache
-def _recorded_crd():
-    answers = json.loads((pathlib.Path(__file__).parent.parent / "answers.json").read_text())
-    return next(answer["response"]["body"] for answer in answers if answer["case"] == "CRD")
-
-
 def put_eni_config(world, config):
     """An ENIConfig, owned as the file says."""
     spec = {}
@@ -71,14 +50,25 @@ def put_eni_config(world, config):
         spec["subnet"] = config["subnet"]
     metadata = _metadata(world, config["name"], {"generation": 1, **config})
     managed = [
-        _managed(kinds.ENI_CONFIG, manager, {tuple(f"f:{part}" for part in path.strip(".").split(".")) for path in manager.get("fields", [])})
+        _managed(
+            kinds.ENI_CONFIG,
+            manager,
+            {tuple(f"f:{part}" for part in path.strip(".").split(".")) for path in manager.get("fields", [])},
+        )
         for manager in config.get("managers", [])
     ]
     if managed:
         metadata["managedFields"] = managed
-    world.kube.put(kinds.ENI_CONFIG, ("", config["name"]), {
-        "apiVersion": kinds.ENI_CONFIG.api_version, "kind": "ENIConfig", "metadata": metadata, "spec": spec,
-    })
+    world.kube.put(
+        kinds.ENI_CONFIG,
+        ("", config["name"]),
+        {
+            "apiVersion": kinds.ENI_CONFIG.api_version,
+            "kind": "ENIConfig",
+            "metadata": metadata,
+            "spec": spec,
+        },
+    )
 
 
 def _managed(kind, manager, fields):
@@ -121,10 +111,20 @@ def put_aws_node(world, aws_node):
             "template": {
                 "metadata": {"labels": labels},
                 "spec": {
-                    "initContainers": [{"name": "aws-vpc-cni-init", "image": "amazon-k8s-cni-init:v1", "env": [{"name": "ENABLE_IPv6", "value": "false"}]}],
+                    "initContainers": [
+                        {
+                            "name": "aws-vpc-cni-init",
+                            "image": "amazon-k8s-cni-init:v1",
+                            "env": [{"name": "ENABLE_IPv6", "value": "false"}],
+                        }
+                    ],
                     "containers": [
                         {"name": "aws-node", "image": aws_node["image"], "env": env},
-                        {"name": "aws-eks-nodeagent", "image": "aws-network-policy-agent:v1", "env": [{"name": "MY_NODE_NAME", "value": "not aws-node's"}]},
+                        {
+                            "name": "aws-eks-nodeagent",
+                            "image": "aws-network-policy-agent:v1",
+                            "env": [{"name": "MY_NODE_NAME", "value": "not aws-node's"}],
+                        },
                     ],
                 },
             },
@@ -159,4 +159,10 @@ def node_object(world, node):
     if node.get("max_pods") is not None:
         status["capacity"] = {"pods": str(node["max_pods"])}
         status["allocatable"] = {"pods": str(node["max_pods"])}
-    return {"kind": "Node", "apiVersion": "v1", "metadata": _metadata(world, node["name"], node), "spec": spec, "status": status}
+    return {
+        "kind": "Node",
+        "apiVersion": "v1",
+        "metadata": _metadata(world, node["name"], node),
+        "spec": spec,
+        "status": status,
+    }

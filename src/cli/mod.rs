@@ -1,102 +1,26 @@
 //! The command line: clap types and nothing else.
 
+mod capacity;
+mod change;
+mod examples;
+mod lint;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use ipnet::Ipv4Net;
 
+use examples::{
+    ADVISE_EXAMPLES, APPLY_EXAMPLES, CAPACITY_EXAMPLES, COMPLETIONS_EXAMPLES, DIFF_EXAMPLES, EXIT_CODES,
+    EXPLAIN_EXAMPLES, GENERATE_EXAMPLES, IAM_POLICY_EXAMPLES, INIT_EXAMPLES, INVENTORY_EXAMPLES, LINT_EXAMPLES,
+    MAN_EXAMPLES, PLAN_EXAMPLES, SCHEMA_EXAMPLES,
+};
+
+pub use capacity::{CapacityArgs, GrowthOf};
+pub use change::{Ami, ApplyArgs, ChangeArgs, DiffArgs, OnlyStage};
+pub use lint::{Family, LintArgs, LintFormat};
+
 use crate::net::parse_ipv4_cidr;
-
-/// What `--help` ends with.
-const EXIT_CODES: &str = "\
-Exit codes: 0 done, 1 could not do it, 2 usage, 3 there are differences, 4 findings of severity error, 130 interrupted.
-Data goes to standard output, everything else to standard error.";
-
-const INIT_EXAMPLES: &str = "\
-Examples:
-  # From a file, without credentials
-  eniplan init --inventory inventory.json
-
-  # Look first, write later
-  eniplan init --inventory inventory.json --output-file - | less
-
-Pools come from subnets tagged eniplan.dev/pool=NAME and from the ENIConfigs of the cluster, else from subnets that
-nobody uses. Comments in the file say why it says what it says. A file that is there is never overwritten.";
-
-const GENERATE_EXAMPLES: &str = "\
-Examples:
-  # From a file, without credentials
-  eniplan generate --inventory inventory.json --config eniplan.yaml --out-dir eniplan-out
-
-  # One node group's user data on standard output
-  eniplan generate --inventory inventory.json --config eniplan.yaml --node-group batch --print user-data
-
-Nothing is written when the plan has findings of severity error.";
-
-const PLAN_EXAMPLES: &str = "\
-Examples:
-  eniplan plan --inventory inventory.json --config eniplan.yaml
-  eniplan plan --inventory inventory.json --config eniplan.yaml -o json | jq .findings
-
-  # A phase of spec.phases, and the move to it from the one before
-  eniplan plan --inventory inventory.json --config eniplan.yaml --phase NAME";
-
-const EXPLAIN_EXAMPLES: &str = "\
-Examples:
-  # A node of the cluster
-  eniplan explain --inventory inventory.json ip-10-0-17-5.eu-west-1.compute.internal
-
-  # A node that the group could launch
-  eniplan explain --inventory inventory.json --node-group batch --subnet-cidr 10.0.16.0/20
-
-  # Under the strategy hash the instance id decides
-  eniplan explain --inventory inventory.json --node-group batch --subnet-cidr 10.0.16.0/20 --instance-id i-0123456789abcdef0";
-const CAPACITY_EXAMPLES: &str = "\
-Examples:
-  # Will the groups fit, and what is full first
-  eniplan capacity --inventory inventory.json --config eniplan.yaml
-
-  # When, if six nodes come every week; and what a further /20 would buy
-  eniplan capacity --inventory inventory.json --config eniplan.yaml --growth 6 --add /20
-
-  # When, if only one group grows
-  eniplan capacity --inventory inventory.json --config eniplan.yaml --growth batch=4
-
-  # All phases of spec.phases, each with what makes the next one necessary
-  eniplan capacity --inventory inventory.json --config eniplan.yaml --phases
-
-  # The same as a page with pictures
-  eniplan capacity --inventory inventory.json --config eniplan.yaml --phases --html capacity.html
-
-All figures are for full nodes: as many pods as kubelet takes. Exit code 4: a pod subnet cannot hold its groups at their
-largest sizes.";
-
-const ADVISE_EXAMPLES: &str = "\
-Examples:
-  # Which mechanism fits, and what it needs
-  eniplan advise --inventory inventory.json --config eniplan.yaml
-
-  # What another one that fits would need
-  eniplan advise --inventory inventory.json --config eniplan.yaml --mechanism static-labels
-
-Without eniplan.yaml the wishes come from tags and from the ENIConfigs of the cluster.";
-
-const COMPLETIONS_EXAMPLES: &str = "\
-Examples:
-  eniplan completions bash > /etc/bash_completion.d/eniplan
-  eniplan completions zsh > \"${fpath[1]}/_eniplan\"";
-
-const MAN_EXAMPLES: &str = "\
-Examples:
-  eniplan man > eniplan.1
-  eniplan man generate > eniplan-generate.1";
-
-const SCHEMA_EXAMPLES: &str = "\
-Examples:
-  eniplan schema config > eniplan.schema.json
-
-Editors with the YAML language server check the file when its first line is
-  # yaml-language-server: $schema=eniplan.schema.json";
 
 /// Plans which ENIConfig each node of an Amazon EKS cluster uses when there are several pod subnets per availability
 /// zone, and renders the files that make it so.
@@ -137,6 +61,9 @@ pub enum Command {
     /// Propose an eniplan.yaml from what the cluster has
     #[command(after_help = INIT_EXAMPLES)]
     Init(InitArgs),
+    /// Read a cluster into a file that every other command works from
+    #[command(after_help = INVENTORY_EXAMPLES)]
+    Inventory(InventoryArgs),
     /// Show what would be decided, and why
     #[command(after_help = PLAN_EXAMPLES)]
     Plan(PlanArgs),
@@ -152,6 +79,18 @@ pub enum Command {
     /// Say which mechanism fits this cluster at the least cost, and what it needs
     #[command(after_help = ADVISE_EXAMPLES)]
     Advise(AdviseArgs),
+    /// Show what differs between the plan and the cluster
+    #[command(after_help = DIFF_EXAMPLES)]
+    Diff(DiffArgs),
+    /// Make the cluster as the plan says
+    #[command(after_help = APPLY_EXAMPLES)]
+    Apply(ApplyArgs),
+    /// Print the least IAM policy or Kubernetes role that a command needs
+    #[command(after_help = IAM_POLICY_EXAMPLES)]
+    IamPolicy(IamPolicyArgs),
+    /// Look for what will go wrong in a user-data file
+    #[command(after_help = LINT_EXAMPLES)]
+    Lint(LintArgs),
     /// Print the JSON Schema of a file format
     #[command(after_help = SCHEMA_EXAMPLES)]
     Schema(SchemaArgs),
@@ -170,13 +109,17 @@ pub struct SourceArgs {
     #[arg(short, long, value_name = "NAME")]
     pub cluster: Option<String>,
 
-    /// AWS Region
-    #[arg(short, long, value_name = "REGION", env = "AWS_REGION")]
+    /// AWS Region; otherwise that of eniplan.yaml, AWS_REGION or the profile
+    #[arg(short, long, value_name = "REGION")]
     pub region: Option<String>,
 
-    /// Profile of the AWS configuration
-    #[arg(short, long, value_name = "NAME", env = "AWS_PROFILE")]
+    /// Profile of the AWS configuration; otherwise AWS_PROFILE
+    #[arg(short, long, value_name = "NAME")]
     pub profile: Option<String>,
+
+    /// Context of the kubeconfig to use instead of a token of its own; must lead to the cluster
+    #[arg(long, value_name = "CONTEXT")]
+    pub kube_context: Option<String>,
 
     /// What is wanted; without it eniplan.yaml of this folder, where there is one
     #[arg(short = 'f', long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -223,6 +166,10 @@ pub struct InitArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub inventory: Option<PathBuf>,
 
+    /// Context of the kubeconfig to use; without it no kubeconfig is needed
+    #[arg(long, value_name = "NAME")]
+    pub kube_context: Option<String>,
+
     /// File to write; `-` is standard output
     #[arg(long, value_name = "FILE", default_value = "eniplan.yaml", value_hint = ValueHint::FilePath)]
     pub output_file: PathBuf,
@@ -242,9 +189,26 @@ impl InitArgs {
             config: None,
             inventory: self.inventory.clone(),
             node_group: None,
+            kube_context: self.kube_context.clone(),
             phase: None,
         }
     }
+}
+
+/// `inventory`.
+#[derive(Debug, Args)]
+pub struct InventoryArgs {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub source: SourceArgs,
+
+    /// File to write to; otherwise standard output
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: Option<PathBuf>,
+
+    /// Put pseudonyms for names and ids, and type, size and hash for foreign user data
+    #[arg(long)]
+    pub redact: bool,
 }
 
 /// `plan`.
@@ -274,41 +238,13 @@ pub struct GenerateArgs {
     #[arg(long, value_name = "DIR", default_value = "eniplan-out", value_hint = ValueHint::DirPath)]
     pub out_dir: PathBuf,
 
+    /// Write files for another tool as well
+    #[arg(long = "for", value_name = "TOOL")]
+    pub for_other: Option<ForOther>,
+
     /// Write one thing to standard output instead of files
-    #[arg(long, value_name = "WHAT", conflicts_with = "out_dir")]
+    #[arg(long, value_name = "WHAT", conflicts_with_all = ["out_dir", "for_other"])]
     pub print: Option<Printed>,
-
-    /// Format of the result
-    #[arg(short, long, value_name = "FORMAT", default_value = "human")]
-    pub output: Format,
-}
-
-/// `capacity`.
-#[derive(Debug, Args)]
-pub struct CapacityArgs {
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub source: SourceArgs,
-
-    /// Nodes that come every week: of all groups together, or of one group; may be given several times
-    #[arg(long, value_name = "[GROUP=]NODES", value_parser = growth)]
-    pub growth: Vec<GrowthOf>,
-
-    /// Say what a further pod subnet of this size would hold, such as /20
-    #[arg(long, value_name = "/LENGTH", value_parser = subnet_length)]
-    pub add: Option<u8>,
-
-    /// Write the figures with pictures as one page for a browser, too
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub html: Option<PathBuf>,
-
-    /// Show the spec without phases, then every phase
-    #[arg(long, conflicts_with = "phase")]
-    pub phases: bool,
-
-    /// Interfaces on the default network card of every node that the CNI leaves alone
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub unmanaged_interfaces: u32,
 
     /// Format of the result
     #[arg(short, long, value_name = "FORMAT", default_value = "human")]
@@ -346,32 +282,11 @@ pub enum MechanismArg {
     AutoMode,
 }
 
-/// One `--growth`.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GrowthOf {
-    /// The group; `None` means all groups that have no figure of their own, together.
-    pub node_group: Option<String>,
-    /// Nodes a week.
-    pub nodes: f64,
-}
-
-fn growth(text: &str) -> Result<GrowthOf, String> {
-    let (node_group, nodes) = match text.split_once('=') {
-        Some((group, nodes)) => (Some(group.to_owned()), nodes),
-        None => (None, text),
-    };
-    match nodes.parse::<f64>() {
-        Ok(nodes) if nodes.is_finite() && nodes > 0.0 => Ok(GrowthOf { node_group, nodes }),
-        _ => Err("expected a number of nodes a week above zero, such as 6 or batch=1.5".into()),
-    }
-}
-
-/// Lengths that a subnet can have. Source: VPC user guide, "Subnet sizing".
-fn subnet_length(text: &str) -> Result<u8, String> {
-    match text.strip_prefix('/').unwrap_or(text).parse() {
-        Ok(length) if (16..=28).contains(&length) => Ok(length),
-        _ => Err("expected the prefix length of a subnet, from /16 to /28".into()),
-    }
+/// Tools that `generate` writes files for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ForOther {
+    /// Karpenter: user data of an EC2NodeClass for each pool, NodePools in its place, and values of its chart.
+    Karpenter,
 }
 
 /// What `generate --print` writes.
@@ -407,6 +322,33 @@ pub struct ExplainArgs {
     /// Format of the result
     #[arg(short, long, value_name = "FORMAT", default_value = "human")]
     pub output: Format,
+}
+
+/// `iam-policy`.
+#[derive(Debug, Args)]
+pub struct IamPolicyArgs {
+    /// The command that is to be allowed
+    #[arg(long = "for", value_name = "COMMAND", default_value = "inventory")]
+    pub verb: PolicyFor,
+
+    /// Print the Kubernetes role instead
+    #[arg(long)]
+    pub rbac: bool,
+
+    /// Limit to this cluster; without it, all clusters
+    #[arg(short, long, value_name = "NAME")]
+    pub cluster: Option<String>,
+}
+
+/// Commands that a policy can be printed for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PolicyFor {
+    /// Reading: `inventory`, `plan`, `generate`, `diff`.
+    Inventory,
+    /// `apply`.
+    Apply,
+    /// `verify`.
+    Verify,
 }
 
 /// `schema`.
