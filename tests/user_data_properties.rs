@@ -162,3 +162,131 @@ fn settings_in_every_form() {
     let forms = forms.into_inner();
     assert!(forms.len() == 6 && forms.values().all(|count| *count >= 100), "{forms:?}");
 }
+
+/// A small change of a text at a place.
+#[derive(Debug, Clone)]
+enum Mutation {
+    Replace(u8),
+    Insert(u8),
+    RemoveByte,
+    RemoveLine,
+    DoubleLine,
+    Token(&'static str),
+}
+
+fn mutation() -> impl Strategy<Value = (prop::sample::Index, Mutation)> {
+    let change = prop_oneof![
+        any::<u8>().prop_map(Mutation::Replace),
+        proptest::sample::select(b"\r\n \t\"'$=:;-#{}[]".to_vec()).prop_map(Mutation::Insert),
+        Just(Mutation::RemoveByte),
+        Just(Mutation::RemoveLine),
+        Just(Mutation::DoubleLine),
+        proptest::sample::select(vec![
+            "\n--//\n",
+            "\n--//--\n",
+            "Content-Type: multipart/mixed; boundary=\"//\"\n",
+            "# eniplan.dev/part: al2023-boot\n",
+            "\n# was: x\n",
+            "\n# eniplan.dev/edited: 1 old, 1 new\n",
+            "/etc/eks/bootstrap.sh demo\n",
+            "--node-labels=k8s.amazonaws.com/eniConfig=x,a=b",
+            "\u{feff}",
+        ])
+        .prop_map(Mutation::Token),
+    ];
+    (any::<prop::sample::Index>(), change)
+}
+
+fn mutate(text: &mut Vec<u8>, at: &prop::sample::Index, mutation: &Mutation) {
+    if text.is_empty() {
+        return;
+    }
+    let at = at.index(text.len());
+    let line_start = text[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |index| index + 1);
+    let line_end = text[at..].iter().position(|byte| *byte == b'\n').map_or(text.len(), |index| at + index + 1);
+    match mutation {
+        Mutation::Replace(byte) => text[at] = *byte,
+        Mutation::Insert(byte) => text.insert(at, *byte),
+        Mutation::RemoveByte => _ = text.remove(at),
+        Mutation::RemoveLine => _ = text.drain(line_start..line_end),
+        Mutation::DoubleLine => {
+            let line = text[line_start..line_end].to_vec();
+            text.splice(line_start..line_start, line);
+        }
+        Mutation::Token(token) => _ = text.splice(at..at, token.bytes()),
+    }
+}
+
+/// Bytes that are shown as text.
+#[derive(Clone)]
+struct Damaged(Vec<u8>);
+
+impl std::fmt::Debug for Damaged {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.0.escape_ascii())
+    }
+}
+
+#[test]
+fn damaged_documents_are_merged_by_the_same_laws_or_not_at_all() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/user_data/existing");
+    let mut seeds: Vec<Vec<u8>> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| std::fs::read(path).unwrap())
+        .collect();
+    seeds.sort();
+    let ours = |family| {
+        match family {
+        Family::Al2023 => Part::new("text/x-shellscript", "#!/bin/bash\n# eniplan.dev/part: al2023-boot\n".into()),
+        Family::Al2 => Part::new(
+            "text/x-shellscript",
+            "#!/bin/bash\n# eniplan.dev/part: al2-bootstrap\n/etc/eks/bootstrap.sh demo --kubelet-extra-args \"--max-pods=$m\"\n".into(),
+        ),
+        Family::Bottlerocket => Part::new(
+            "application/toml",
+            "# eniplan.dev/part: bottlerocket\nsettings.kubernetes.node-labels.\"k8s.amazonaws.com/eniConfig\" = \"pod-1a\"\nsettings.kubernetes.max-pods = 20\n".into(),
+        ),
+    }
+    };
+    let config = Config { cases: 3_000, failure_persistence: None, ..Config::default() };
+    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let strategy = (proptest::sample::select(seeds), proptest::collection::vec(mutation(), 0..6)).prop_map(
+        |(mut text, mutations)| {
+            for (at, mutation) in &mutations {
+                mutate(&mut text, at, mutation);
+            }
+            Damaged(text)
+        },
+    );
+    let merges = RefCell::new(0);
+    let result = runner.run(&strategy, |Damaged(text)| {
+        let Ok(document) = read(&text) else { return Ok(()) };
+        prop_assert!(equivalent(&document, &document));
+        for family in [Family::Al2023, Family::Al2, Family::Bottlerocket] {
+            let target = Target {
+                family,
+                eks_merges: family != Family::Al2,
+                label_key: Some("k8s.amazonaws.com/eniConfig"),
+                max_pods: Some(20),
+                kubernetes_minor: Some(33),
+            };
+            let ours = [ours(family)];
+            let Ok(merged) = merge(&document, &ours, &target) else { continue };
+            *merges.borrow_mut() += 1;
+            let again = read(&merged.text).unwrap();
+            prop_assert_eq!(&again.parts, &merged.parts);
+            let twice = merge(&again, &ours, &target).unwrap();
+            prop_assert_eq!(String::from_utf8_lossy(&twice.text), String::from_utf8_lossy(&merged.text));
+            prop_assert!(without_ours(&again).is_ok());
+            if family != Family::Bottlerocket {
+                prop_assert!(go_multipart::read(&merged.text).is_ok());
+            }
+        }
+        Ok(())
+    });
+    if let Err(error) = result {
+        panic!("{error}");
+    }
+    assert!(merges.into_inner() > 2_000);
+}

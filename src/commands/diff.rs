@@ -66,7 +66,7 @@ fn options(change: &ChangeArgs) -> DiffOptions {
 }
 
 pub(super) fn run(args: &DiffArgs, cli: &Cli) -> Result<Outcome, Error> {
-    let loaded = load::load_for_changes(&args.source, &args.change, cli)?;
+    let loaded = load::load_with(&args.source, args.change.prune_versions.is_some(), cli)?;
     let Compared { diff, findings } = compare(&loaded, &args.change, args.source.node_group.as_deref())?;
     let errors = has_errors(&findings);
     let mut stderr = report::findings::text(&findings, cli.quiet);

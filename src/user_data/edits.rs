@@ -1,19 +1,21 @@
 //! Edits of foreign text that can be undone: the old lines stay as comments above the new ones.
 //!
 //! ```text
-//! # eniplan.dev/was: <the old line>
-//! # eniplan.dev/now: 1
+//! # eniplan.dev/edited: 1 old, 1 new
+//! # was: <the old line>
 //! <the new line>
 //! ```
 //!
-//! Shell, YAML and TOML all take such comments. `now` counts the new lines; without `was` lines they are an insertion.
+//! Shell, YAML and TOML all take such comments.
 
 use std::ops::Range;
 
-const WAS: &[u8] = b"# eniplan.dev/was: ";
-const NOW: &[u8] = b"# eniplan.dev/now: ";
-/// Behind the count where the old text ended without a line end.
-const NO_LINE_END: &[u8] = b", no line end";
+const EDITED: &str = "# eniplan.dev/edited: ";
+const WAS: &[u8] = b"# was: ";
+/// Behind the counts where the old text ended without a line end.
+const NO_LINE_END: &str = ", no line end";
+/// How often undone text is looked at again. Only text that somebody has made by hand needs more than one look.
+const MAX_UNDO: usize = 64;
 
 /// The most that lines are compared one by one; a larger change is marked as one.
 const MAX_COMPARISONS: usize = 1 << 20;
@@ -31,14 +33,11 @@ pub(super) fn marked(original: &[u8], edited: &[u8]) -> Vec<u8> {
             text.extend(old_lines.iter().flat_map(|line| [*line, b"\n"]).flatten());
             continue;
         }
-        text.extend(old_lines.iter().flat_map(|line| [WAS, line, b"\n"]).flatten());
-        text.extend_from_slice(NOW);
-        text.extend_from_slice(new_lines.len().to_string().as_bytes());
-        if is_open && hunk.old.end == old.len() {
-            text.extend_from_slice(NO_LINE_END);
-        }
+        let open = if is_open && hunk.old.end == old.len() { NO_LINE_END } else { "" };
+        text.extend_from_slice(format!("{EDITED}{} old, {} new{open}", old_lines.len(), new_lines.len()).as_bytes());
         text.extend_from_slice(carriage_return);
         text.push(b'\n');
+        text.extend(old_lines.iter().flat_map(|line| [WAS, line, b"\n"]).flatten());
         text.extend(new_lines.iter().flat_map(|line| [*line, b"\n"]).flatten());
     }
     let ends_unchanged = hunks(&old, &new).last().is_some_and(|hunk| hunk.is_same);
@@ -48,37 +47,58 @@ pub(super) fn marked(original: &[u8], edited: &[u8]) -> Vec<u8> {
     text
 }
 
-/// Undoes every marked edit in a text.
+/// Undoes every marked edit in a text. What comes out has no marks.
 pub(super) fn undo(text: &[u8]) -> Vec<u8> {
+    let mut text = text.to_vec();
+    for _ in 0..MAX_UNDO {
+        let undone = undo_once(&text);
+        if undone == text {
+            break;
+        }
+        text = undone;
+    }
+    text
+}
+
+fn undo_once(text: &[u8]) -> Vec<u8> {
     let lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
     let mut original: Vec<u8> = Vec::with_capacity(text.len());
     let mut index = 0;
     while let Some(line) = lines.get(index) {
-        let was = lines.get(index..).unwrap_or_default().iter().take_while(|line| line.starts_with(WAS)).count();
-        let Some((new_lines, had_no_line_end)) = lines.get(index + was).and_then(|line| now(line)) else {
+        let Some(edit) = Edit::read(line) else {
             original.extend_from_slice(line);
             index += 1;
             continue;
         };
-        for old in lines.get(index..index + was).unwrap_or_default() {
-            original.extend_from_slice(old.get(WAS.len()..).unwrap_or_default());
+        let old = lines.get(index + 1..).unwrap_or_default().iter().take(edit.old);
+        for old in old.filter_map(|line| line.strip_prefix(WAS)) {
+            original.extend_from_slice(old);
         }
-        if had_no_line_end && original.ends_with(b"\n") {
+        if edit.had_no_line_end && original.ends_with(b"\n") {
             original.pop();
         }
-        index = index.saturating_add(was).saturating_add(1).saturating_add(new_lines);
+        index = index.saturating_add(1).saturating_add(edit.old).saturating_add(edit.new);
     }
     original
 }
 
-/// The number of new lines, and whether the text before them had no line end.
-fn now(line: &[u8]) -> Option<(usize, bool)> {
-    let rest = line.strip_prefix(NOW)?.trim_ascii();
-    let (count, had_no_line_end) = match rest.strip_suffix(NO_LINE_END) {
-        Some(count) => (count, true),
-        None => (rest, false),
-    };
-    Some((std::str::from_utf8(count).ok()?.parse().ok()?, had_no_line_end))
+/// The line above an edit.
+struct Edit {
+    old: usize,
+    new: usize,
+    had_no_line_end: bool,
+}
+
+impl Edit {
+    fn read(line: &[u8]) -> Option<Self> {
+        let counts = std::str::from_utf8(line).ok()?.strip_prefix(EDITED)?.trim();
+        let (counts, had_no_line_end) = match counts.strip_suffix(NO_LINE_END) {
+            Some(counts) => (counts, true),
+            None => (counts, false),
+        };
+        let (old, new) = counts.split_once(" old, ")?;
+        Some(Self { old: old.parse().ok()?, new: new.strip_suffix(" new")?.parse().ok()?, had_no_line_end })
+    }
 }
 
 /// Lines without LF; a CR belongs to its line.
@@ -183,7 +203,8 @@ mod tests {
     #[test]
     fn marks_read_well() {
         let edited = marked(b"a\n  b\nc\nd\n", b"a\n  B\nc\ne\nd\n");
-        let expected = "a\n# eniplan.dev/was:   b\n# eniplan.dev/now: 1\n  B\nc\n# eniplan.dev/now: 1\ne\nd\n";
+        let expected =
+            "a\n# eniplan.dev/edited: 1 old, 1 new\n# was:   b\n  B\nc\n# eniplan.dev/edited: 0 old, 1 new\ne\nd\n";
         assert_eq!(String::from_utf8(edited).unwrap(), expected);
         assert_eq!(marked(b"a\nb", b"a\nb"), b"a\nb");
     }

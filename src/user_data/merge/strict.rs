@@ -23,11 +23,16 @@ pub(super) fn part(part: &Part) -> (Part, Vec<String>) {
         part.body = without_carriage_returns(&part.body);
         notes.push("its lines ended with CRLF and now end with LF, as cloud-init would have made them".into());
     }
-    if std::str::from_utf8(&part.body).is_err() {
+    let is_utf8 = std::str::from_utf8(&part.body).is_ok();
+    if !is_utf8 || part.body.ends_with(b"\r") {
         part.body = in_base64_lines(&part.content());
         part.headers.retain(|header| !header.name.eq_ignore_ascii_case(TRANSFER_ENCODING));
         part.headers.push(Header { name: TRANSFER_ENCODING.into(), value: "base64".into() });
-        notes.push("its bytes are no UTF-8 and are encoded as base64 now: cloud-init fails on such a document".into());
+        notes.push(if is_utf8 {
+            "it ends with a CR and is encoded as base64 now: readers take that CR for a part of the delimiter".into()
+        } else {
+            "its bytes are no UTF-8 and are encoded as base64 now: cloud-init fails on such a document".into()
+        });
     }
     (part, notes)
 }

@@ -13,7 +13,7 @@ const BOUNDARY: &str = "==eniplan==";
 ///
 /// # Errors
 ///
-/// When a part has a header that strict grammar does not allow.
+/// When a part has a header that strict grammar does not allow, or a body that would not come back.
 pub fn write(parts: &[Part]) -> Result<Vec<u8>, Error> {
     let boundary = boundary(parts);
     let mut text = Vec::new();
@@ -58,6 +58,9 @@ fn refusal(part: &Part) -> Option<String> {
     }
     if content_type.is_multipart() {
         return Some(format!("its Content-Type `{}` is a multipart, and parts are not nested", part.content_type));
+    }
+    if part.body.ends_with(b"\r") {
+        return Some("its body ends with a CR, which readers would take for a part of the delimiter".into());
     }
     part.headers.iter().find_map(|header| {
         (!is_token(&header.name) || !is_header_text(&header.value))
@@ -133,6 +136,7 @@ mod tests {
         }
         let mut part = shell(b"");
         part.headers.push(Header { name: "X-A".into(), value: "a\nb".into() });
+        assert!(write(&[shell(b"a\r")]).is_err());
         assert!(write(&[shell(b""), part]).unwrap_err().to_string().starts_with("cannot write part 2"));
     }
 }
