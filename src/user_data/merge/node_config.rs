@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{MergeProblem, Note, Target};
 use crate::user_data::mime::Part;
 use crate::user_data::node_config::NodeConfig;
-use crate::user_data::{edits, labels};
+use crate::user_data::{edits, kubelet_flags, labels};
 
 /// Looks at a foreign NodeConfig part and edits it where it must be.
 pub(super) fn merge(number: usize, part: &mut Part, target: &Target<'_>) -> Result<Vec<Note>, MergeProblem> {
@@ -31,6 +31,10 @@ pub(super) fn merge(number: usize, part: &mut Part, target: &Target<'_>) -> Resu
         && theirs != u64::from(ours)
     {
         note(format!("it sets maxPods {theirs}; ours, {ours}, is read after it and wins"));
+    }
+
+    for (flag, since) in kubelet_flags::removed(&config.flags().join(" "), target.kubernetes_minor) {
+        note(format!("its flag {flag} is kept, but kubelet of Kubernetes 1.{since} and later does not start with it"));
     }
 
     let mut wanted: Vec<(String, String)> = Vec::new();

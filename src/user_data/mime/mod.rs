@@ -90,7 +90,7 @@ impl std::fmt::Debug for Part {
 pub(super) fn is_mime(text: &[u8]) -> bool {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_start();
     let lines = scan::Lines::new(text);
-    let block = scan::headers(&lines, 0..text.len(), |_| false);
+    let block = scan::headers(&lines, 0..text.len());
     block.headers.iter().any(|header| {
         header.name.eq_ignore_ascii_case("content-type") && ContentType::parse(&header.value).media_type.is_some()
     })

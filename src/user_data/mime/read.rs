@@ -29,7 +29,7 @@ pub(in crate::user_data) fn read(text: &[u8], oddities: Vec<Oddity>) -> Result<M
     let start = text.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
     let mut reader = Reader { lines: &lines, read: Multipart { parts: Vec::new(), places: Vec::new(), oddities } };
 
-    let block = headers(&lines, start..text.len(), |_| false);
+    let block = headers(&lines, start..text.len());
     if block.headers.first().is_some_and(|header| !header.name.eq_ignore_ascii_case("mime-version")) {
         reader.note(OddityKind::HeaderOrder, lines.number(start), None);
     }
@@ -195,10 +195,7 @@ impl Reader<'_> {
             self.note(kind, line, None);
             return Ok(false);
         }
-        let is_node_config = |line: &[u8]| {
-            [b"apiVersion:".as_slice(), b"kind:", b"spec:", b"metadata:"].iter().any(|key| line.starts_with(key))
-        };
-        let block = headers(self.lines, range.clone(), is_node_config);
+        let block = headers(self.lines, range.clone());
         let content_type = content_type(&block.headers);
         let body = block.body..range.end;
         if content_type.is_multipart() {

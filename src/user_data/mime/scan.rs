@@ -100,8 +100,11 @@ pub(super) enum HeaderEnd {
     Text,
 }
 
-/// Reads headers from the start of a range. `is_body` tells lines that look like headers and are not.
-pub(super) fn headers(lines: &Lines<'_>, range: Range<usize>, is_body: impl Fn(&[u8]) -> bool) -> HeaderBlock {
+/// Top-level keys of a NodeConfig, whose lines look like headers where the blank line before them is missing.
+const KEYS_OF_NODE_CONFIG: [&str; 4] = ["apiVersion", "kind", "metadata", "spec"];
+
+/// Reads headers from the start of a range.
+pub(super) fn headers(lines: &Lines<'_>, range: Range<usize>) -> HeaderBlock {
     let mut headers: Vec<RawHeader> = Vec::new();
     for line in lines.within(range.clone()) {
         let number = lines.number(line.start);
@@ -120,7 +123,7 @@ pub(super) fn headers(lines: &Lines<'_>, range: Range<usize>, is_body: impl Fn(&
             continue;
         }
         match header(line.text) {
-            Some((name, value)) if !is_body(line.text) => {
+            Some((name, value)) if !KEYS_OF_NODE_CONFIG.contains(&name.as_str()) => {
                 headers.push(RawHeader { name, value, line: number, ascii: is_plain(line.text) });
             }
             _ => return block(headers, HeaderEnd::Missing, line.start),
