@@ -22,7 +22,8 @@ pub(super) struct Compared {
 /// Plans, renders and compares.
 pub(super) fn compare(loaded: &Loaded, change: &ChangeArgs, node_group: Option<&str>) -> Result<Compared, Error> {
     let Loaded { inventory, config, problems, way: _, point: _ } = loaded;
-    let Decided { plan, rendered, mut findings, capacity: _ } = decide(inventory, config, problems.clone(), node_group)?;
+    let Decided { plan, rendered, mut findings, capacity: _ } =
+        decide(inventory, config, problems.clone(), node_group)?;
     if change.replace_in_use {
         findings.retain(|finding| finding.rule != "eniconfig-in-use-elsewhere");
     }
