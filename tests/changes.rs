@@ -85,7 +85,7 @@ fn foreign_bytes_are_in_no_text_and_no_json_but_in_a_saved_diff() {
         assert!(!shown.contains("UserData\": \"TUlNRS"), "{shown}");
         assert!(shown.contains("text/cloud-config"), "{shown}");
     }
-    assert!(text.contains("text/cloud-config, 78 bytes, sha256:"), "{text}");
+    assert!(text.contains("text/cloud-config, 85 bytes, sha256:"), "{text}");
     let saved: eniplan::diff::Diff =
         serde_json::from_str(&std::fs::read_to_string(folder.path().join("saved")).unwrap()).unwrap();
     let whole = saved.changes.iter().any(|change| match change {
@@ -200,9 +200,15 @@ fn tools_are_taken_over_from_and_controllers_are_not() {
     }
 }
 
-/// A file that wants other security groups on every ENIConfig.
-fn other_groups() -> String {
-    config("hash").replace("spec:\n", "spec:\n  securityGroups: [sg-0123456789abcdef0]\n")
+/// What differs where the plan wants other security groups on every ENIConfig.
+fn other_groups(inventory: &Inventory, options: &DiffOptions) -> Differences {
+    let config = Config::from_yaml(&config("hash"), "eniplan.yaml").unwrap();
+    let mut planned = plan(inventory, &config).plan;
+    for eni_config in &mut planned.eni_configs {
+        eni_config.security_groups = vec!["sg-0123456789abcdef0".into()];
+    }
+    let rendered = render(&planned, inventory).unwrap();
+    diff(inventory, &config, &planned, &rendered, options)
 }
 
 fn with_eni_configs(change: impl Fn(&mut EniConfig)) -> Inventory {
@@ -218,7 +224,7 @@ fn eni_configs_of_helm_are_refused_and_those_of_others_taken_over_when_asked() {
     let helm = with_eni_configs(|object| {
         object.annotations.insert("meta.helm.sh/release-name".into(), "cni".into());
     });
-    let found = differences(&helm, &other_groups(), &only);
+    let found = other_groups(&helm, &only);
     assert!(found.diff.changes.is_empty());
     assert_eq!(rules(&found.problems), ["change-of-helm-object-refused"].into());
 
@@ -229,11 +235,11 @@ fn eni_configs_of_helm_are_refused_and_those_of_others_taken_over_when_asked() {
             fields: vec![".spec.securityGroups".into()],
         }];
     });
-    let found = differences(&foreign, &other_groups(), &only);
+    let found = other_groups(&foreign, &only);
     assert!(found.diff.changes.is_empty());
     assert_eq!(rules(&found.problems), ["field-owned-by-other"].into());
     let asked = DiffOptions { take_over: true, ..only };
-    let changes = differences(&foreign, &other_groups(), &asked).diff.changes;
+    let changes = other_groups(&foreign, &asked).diff.changes;
     assert!(!changes.is_empty());
     for change in changes {
         let Change::ApplyEniConfig { take_over, .. } = change else { panic!("{change:#?}") };
