@@ -8,9 +8,9 @@ use super::plan::{Decided, decide};
 use super::{Data, Outcome, load, write_error};
 use crate::check::graded;
 use crate::cli::{Ami, ChangeArgs, Cli, DiffArgs, Format, OnlyStage};
-use crate::diff::{Diff, DiffOptions, Differences, Stage, diff};
+use crate::diff::{Change, Diff, DiffOptions, Differences, Stage, diff};
 use crate::error::{Error, ExitStatus};
-use crate::finding::{Finding, has_errors};
+use crate::finding::{Finding, Subject, has_errors};
 use crate::report;
 
 /// What differs, and what is wrong.
@@ -27,6 +27,15 @@ pub(super) fn compare(loaded: &Loaded, change: &ChangeArgs, node_group: Option<&
         findings.retain(|finding| finding.rule != "eniconfig-in-use-elsewhere");
     }
     let Differences { diff, problems } = diff(inventory, config, &plan, &rendered, &options(change));
+    // Asked for: these nodes get the label, or are replaced by nodes that have it.
+    let is_labelled = |name: &String| {
+        diff.changes.iter().any(|change| matches!(change, Change::LabelNode { name: labelled, .. } if labelled == name))
+    };
+    let accepted = change.accept_moves && change.roll;
+    findings.retain(|finding| match &finding.subject {
+        Subject::Node(name) if finding.rule == "node-without-label" => !accepted && !is_labelled(name),
+        _ => true,
+    });
     findings.extend(graded(problems));
     findings.sort();
     Ok(Compared { diff, findings })
