@@ -190,6 +190,7 @@ fn bottlerocket() {
         "toml-tables.toml",
         "toml-dotted.toml",
         "toml-inline.toml",
+        "toml-of-another-key.toml",
         "toml-without-kubernetes.toml",
         "toml-crlf-label-table-only.toml",
         "one-cloud-config.mime",
