@@ -190,6 +190,7 @@ fn bottlerocket() {
         "toml-tables.toml",
         "toml-dotted.toml",
         "toml-inline.toml",
+        "toml-of-another-key.toml",
         "toml-without-kubernetes.toml",
         "toml-crlf-label-table-only.toml",
         "one-cloud-config.mime",
@@ -403,4 +404,20 @@ fn what_is_written_is_read_alike_by_cloud_init_and_by_strict_readers() {
         let raw: Seen = merged.parts.iter().map(|part| (part.media_type().to_owned(), part.body.clone())).collect();
         assert_eq!(like_nodeadm, raw, "{name}");
     }
+}
+
+#[test]
+fn lines_of_ours_among_the_users_settings_are_replaced() {
+    let target = target(Family::Bottlerocket, true);
+    let old = SETTINGS.replace("pod-1a", "pod-old");
+    for theirs in ["\n[settings.motd]\nx = 1\n", "enabled = false\n"] {
+        let document = read(format!("{old}{theirs}").as_bytes()).unwrap();
+        assert!(!is_ours(&document.parts[0]));
+        let merged = merge(&document, &ours(Family::Bottlerocket), &target).unwrap();
+        let again = read(&merged.text).unwrap();
+        assert_eq!(again.parts, merged.parts);
+        assert!(!String::from_utf8_lossy(&merged.text).contains("pod-old"));
+        assert_eq!(without_ours(&again).unwrap(), theirs.as_bytes());
+    }
+    assert!(is_ours(&read(old.as_bytes()).unwrap().parts[0]));
 }

@@ -103,15 +103,24 @@ fn is_node_config(text: &[u8]) -> bool {
     yaml || json
 }
 
-/// Whether the first line that is no comment is a table header or a `settings` key.
+/// Whether the first line that is no comment is a table header or a `settings` key, or a later one is and all of it is
+/// TOML.
 fn is_toml(text: &[u8]) -> bool {
-    let first = text
+    let mut lines = text
         .split(|byte| *byte == b'\n')
         .map(<[u8]>::trim_ascii)
-        .find(|line| !line.is_empty() && !line.starts_with(b"#"));
-    let Some(first) = first else { return false };
-    let settings = first.strip_prefix(b"settings").map(<[u8]>::trim_ascii_start);
-    first.starts_with(b"[") || settings.is_some_and(|rest| rest.starts_with(b".") || rest.starts_with(b"="))
+        .filter(|line| !line.is_empty() && !line.starts_with(b"#"));
+    let is_settings = |line: &[u8]| {
+        let key = line.strip_prefix(b"settings").map(<[u8]>::trim_ascii_start);
+        key.is_some_and(|rest| rest.starts_with(b".") || rest.starts_with(b"=")) || line.starts_with(b"[settings")
+    };
+    match lines.next() {
+        Some(first) if first.starts_with(b"[") || is_settings(first) => true,
+        Some(_) => {
+            lines.any(is_settings) && std::str::from_utf8(text).is_ok_and(|text| text.parse::<toml::Table>().is_ok())
+        }
+        None => false,
+    }
 }
 
 pub(super) fn contains(text: &[u8], part: &[u8]) -> bool {
@@ -136,6 +145,8 @@ mod tests {
             ("# a\n[settings.kubernetes]\n", Kind::Toml, TOML),
             ("settings.kubernetes.max-pods = 20\n", Kind::Toml, TOML),
             ("settings = {}\n", Kind::Toml, TOML),
+            ("a = 1\n[settings.kubernetes]\n", Kind::Toml, TOML),
+            ("a = 1\n", Kind::Unknown, PLAIN),
             (" \n\t\n", Kind::Empty, PLAIN),
             ("echo hello\n", Kind::Unknown, PLAIN),
             ("apiVersion: v1\nkind: Pod\n", Kind::Unknown, PLAIN),
