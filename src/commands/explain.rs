@@ -2,28 +2,46 @@
 
 use super::plan::{Decided, decide};
 use super::{Data, Outcome, load};
+use crate::check::lint::predict;
 use crate::cli::{Cli, ExplainArgs, Format};
+use crate::config::AmiFamily;
 use crate::error::{Error, ExitStatus};
 use crate::finding::has_errors;
 use crate::inventory::Inventory;
 use crate::plan::explanation::{Explained, explain};
 use crate::plan::{NodeGroupPlan, Plan};
-use crate::report;
+use crate::render::Rendered;
+use crate::report::lint::predicted;
+use crate::user_data::nodeadm::Prediction;
+use crate::{report, user_data};
 
 pub(super) fn run(args: &ExplainArgs, cli: &Cli) -> Result<Outcome, Error> {
     let loaded = load::load(&args.source, cli)?;
-    let Decided { plan, findings, .. } = decide(&loaded.inventory, &loaded.config, loaded.problems, None)?;
+    let Decided { plan, rendered, findings, .. } = decide(&loaded.inventory, &loaded.config, loaded.problems, None)?;
     let explained = explained(args, &loaded.inventory, &plan)?;
     let explanation = explain(&loaded.inventory, &plan, explained);
+    let prediction = explanation.node_group.as_deref().and_then(|name| prediction(&plan, &rendered, name));
     let status = if has_errors(&findings) { ExitStatus::Findings } else { ExitStatus::Done };
     let (stdout, stderr) = match args.output {
-        Format::Json => (Data::Bytes(report::json::explanation(&explanation, &findings)?.into()), String::new()),
+        Format::Json => {
+            let json = report::json::explanation(&explanation, prediction.as_ref(), &findings)?;
+            (Data::Bytes(json.into()), String::new())
+        }
         // What else the plan says is for `eniplan plan`; its errors make this explanation doubtful.
         Format::Human => {
-            (Data::Text(report::explain::text(&explanation)), report::findings::text(&findings, !cli.verbose))
+            let predicted = prediction.as_ref().map(|prediction| format!("\n{}", predicted(prediction)));
+            let text = report::explain::text(&explanation) + &predicted.unwrap_or_default();
+            (Data::Text(text), report::findings::text(&findings, !cli.verbose))
         }
     };
     Ok(Outcome { stdout, stderr, status })
+}
+
+/// What nodeadm makes of the user data that the plan gives a group of AL2023.
+fn prediction(plan: &Plan, rendered: &Rendered, node_group: &str) -> Option<Prediction> {
+    plan.node_groups.iter().find(|group| group.name == node_group && group.family == AmiFamily::Al2023)?;
+    let planned = rendered.node_groups.get(node_group)?.user_data.as_ref()?;
+    predict(&user_data::read(&planned.bytes).ok()?)
 }
 
 fn explained<'a>(args: &'a ExplainArgs, inventory: &'a Inventory, plan: &'a Plan) -> Result<Explained<'a>, Error> {

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::generate::Written;
+use super::lint::predicted_json;
 use super::phases::PhaseCapacity;
 use crate::advise::Advice;
 use crate::capacity::Capacity;
@@ -14,6 +15,7 @@ use crate::finding::Finding;
 use crate::inventory::Inventory;
 use crate::plan::Plan;
 use crate::plan::explanation::Explanation;
+use crate::user_data::nodeadm::Prediction;
 
 /// The schema version of the documents of this file.
 pub(super) const SCHEMA_VERSION: u32 = 1;
@@ -79,10 +81,17 @@ pub fn findings(findings: &[Finding]) -> Result<String, Error> {
 ///
 /// # Errors
 /// As [`pretty`].
-pub fn explanation(explanation: &Explanation, findings: &[Finding]) -> Result<String, Error> {
+pub fn explanation(
+    explanation: &Explanation,
+    prediction: Option<&Prediction>,
+    findings: &[Finding],
+) -> Result<String, Error> {
+    let prediction = prediction.map(predicted_json);
     pretty(
         "the explanation",
-        &json!({ "schema_version": SCHEMA_VERSION, "explanation": explanation, "findings": findings }),
+        &json!({
+            "schema_version": SCHEMA_VERSION, "explanation": explanation, "prediction": prediction, "findings": findings,
+        }),
     )
 }
 

@@ -37,7 +37,7 @@ pub fn text(
 }
 
 /// The flags and max pods that a node will have, with where each comes from.
-fn predicted(prediction: &Prediction) -> String {
+pub fn predicted(prediction: &Prediction) -> String {
     let Prediction { merged: _, flags, labels, max_pods, missing } = prediction;
     let mut text = format!("{}\n", styled(BOLD, "What nodeadm will make of it"));
     for flag in flags {
@@ -66,18 +66,22 @@ pub fn json(
     findings: &[Finding],
     prediction: Option<&Prediction>,
 ) -> Result<String, Error> {
-    let prediction = prediction.map(|prediction| {
-        let Prediction { merged: _, flags, labels, max_pods, missing } = prediction;
-        json!({
-            "kubelet_flags": flags.iter().map(|flag| json!({ "flag": flag.value, "from": flag.from })).collect::<Vec<_>>(),
-            "labels": labels.iter().map(|(key, value)| (key.clone(), json!({ "value": value.value, "from": value.from })))
-                .collect::<serde_json::Map<String, Value>>(),
-            "max_pods": max_pods.as_ref().map(|max_pods| json!({ "value": max_pods.value, "from": max_pods.from })),
-            "left_to_eks": missing,
-        })
-    });
     let document = json!({
-        "schema_version": 1, "file": file, "family": family, "findings": findings, "prediction": prediction,
+        "schema_version": 1, "file": file, "family": family, "findings": findings,
+        "prediction": prediction.map(predicted_json),
     });
     super::json::pretty("the findings", &document)
+}
+
+/// The prediction as JSON.
+pub(super) fn predicted_json(prediction: &Prediction) -> Value {
+    let Prediction { merged: _, flags, labels, max_pods, missing } = prediction;
+    let labels: serde_json::Map<String, Value> =
+        labels.iter().map(|(key, value)| (key.clone(), json!({ "value": value.value, "from": value.from }))).collect();
+    json!({
+        "kubelet_flags": flags.iter().map(|flag| json!({ "flag": flag.value, "from": flag.from })).collect::<Vec<_>>(),
+        "labels": labels,
+        "max_pods": max_pods.as_ref().map(|max_pods| json!({ "value": max_pods.value, "from": max_pods.from })),
+        "left_to_eks": missing,
+    })
 }
