@@ -3,7 +3,7 @@
 //!
 //! # The pipeline
 //!
-//! `inventory → plan → render → diff → apply → verify`: each arrow is one function from values to a value.
+//! `inventory → plan → render → diff → apply`: each arrow is one function from values to a value.
 //!
 //! - [`inventory`]: what is, read once; [`config`]: what is wanted.
 //! - [`plan`]: what follows, with nothing left to choose; [`check`]: what is wrong with it.

@@ -163,6 +163,9 @@ mod tests {
         assert_eq!(carve(&blocks, &taken, 18, 6), None);
         assert_eq!(carve(&nets(&["10.0.0.0/24"]), &[], 20, 1), None);
         assert_eq!(carve(&[], &[], 20, 0), Some(Vec::new()));
+        // Blocks that share addresses give each of them once.
+        let within = nets(&["10.0.0.0/16", "10.0.0.0/17"]);
+        assert_eq!(carve(&within, &[], 17, 3), None);
     }
 
     fn net() -> impl Strategy<Value = Ipv4Net> {

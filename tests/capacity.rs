@@ -9,6 +9,8 @@
 mod advise;
 #[path = "capacity/command.rs"]
 mod command;
+#[path = "capacity/html.rs"]
+mod html;
 #[path = "capacity/ipamd.rs"]
 mod ipamd;
 #[path = "capacity/phases.rs"]
@@ -113,7 +115,7 @@ fn every_type_in_every_mode_under_common_targets() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4_000))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(4_000) })]
 
     #[test]
     fn any_node_under_any_targets(
@@ -146,6 +148,8 @@ fn filled(length: u8, per_node: u64) -> u64 {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn nodes_of_a_subnet_are_those_that_can_be_put_into_it(length in 16u8..=28, interfaces in 1u32..15, slots in 1u32..50) {
         let taken = eniplan::capacity::node_addresses::Taken { interfaces, pod_addresses: interfaces * slots, prefixes: 0 };

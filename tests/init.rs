@@ -104,6 +104,15 @@ fn a_file_is_for_its_owner_alone_and_never_overwritten() {
 }
 
 #[test]
+fn editors_are_told_of_a_schema_that_lies_beside_the_file() {
+    let folder = workspace(&fixture("quickstart"));
+    std::fs::write(folder.path().join("eniplan.schema.json"), "{}").unwrap();
+    assert_eq!(eniplan(folder.path(), &INIT).status.code(), Some(0));
+    let file = std::fs::read_to_string(folder.path().join("eniplan.yaml")).unwrap();
+    assert_eq!(file.lines().next(), Some("# yaml-language-server: $schema=eniplan.schema.json"));
+}
+
+#[test]
 fn standard_output_gets_the_file_and_nothing_else() {
     let folder = workspace(&fixture("hash"));
     let to_stdout = eniplan(folder.path(), &[&INIT[..], &["--output-file", "-"]].concat());

@@ -1,5 +1,12 @@
 //! Reading clusters over real HTTP, from the stand-ins of `tests/bench`.
-#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout
+)]
 
 #[path = "live/apply.rs"]
 mod apply;

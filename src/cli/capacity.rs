@@ -1,6 +1,8 @@
 //! Arguments of `capacity`.
 
-use clap::Args;
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
 
 use super::{Format, SourceArgs};
 
@@ -18,6 +20,10 @@ pub struct CapacityArgs {
     /// Say what a further pod subnet of this size would hold, such as /20
     #[arg(long, value_name = "/LENGTH", value_parser = subnet_length)]
     pub add: Option<u8>,
+
+    /// Write the figures with pictures as one page for a browser, too
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub html: Option<PathBuf>,
 
     /// Show the spec without phases, then every phase
     #[arg(long, conflicts_with = "phase")]

@@ -72,6 +72,9 @@ Examples:
   # All phases of spec.phases, each with what makes the next one necessary
   eniplan capacity --inventory inventory.json --config eniplan.yaml --phases
 
+  # The same as a page with pictures
+  eniplan capacity --inventory inventory.json --config eniplan.yaml --phases --html capacity.html
+
 All figures are for full nodes: as many pods as kubelet takes. Exit code 4: a pod subnet cannot hold its groups at their
 largest sizes.";
 
@@ -131,3 +134,12 @@ Examples:
 
 Editors with the YAML language server check the file when its first line is
   # yaml-language-server: $schema=eniplan.schema.json";
+
+pub(super) const LINT_EXAMPLES: &str = "\
+Examples:
+  eniplan lint user-data.mime
+  aws ec2 describe-launch-template-versions --launch-template-id lt-0123456789abcdef0 --versions 4 \\
+    --query 'LaunchTemplateVersions[0].LaunchTemplateData.UserData' --output text | eniplan lint -
+  eniplan lint --family al2 --image-id ami-0123456789abcdef0 user-data.sh
+
+Rules that guess about shell are warnings. Exit code 4: a finding of severity error.";

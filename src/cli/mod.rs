@@ -3,6 +3,7 @@
 mod capacity;
 mod change;
 mod examples;
+mod lint;
 
 use std::path::PathBuf;
 
@@ -11,12 +12,13 @@ use ipnet::Ipv4Net;
 
 use examples::{
     ADVISE_EXAMPLES, APPLY_EXAMPLES, CAPACITY_EXAMPLES, COMPLETIONS_EXAMPLES, DIFF_EXAMPLES, EXIT_CODES,
-    EXPLAIN_EXAMPLES, GENERATE_EXAMPLES, IAM_POLICY_EXAMPLES, INIT_EXAMPLES, INVENTORY_EXAMPLES, MAN_EXAMPLES,
-    PLAN_EXAMPLES, SCHEMA_EXAMPLES,
+    EXPLAIN_EXAMPLES, GENERATE_EXAMPLES, IAM_POLICY_EXAMPLES, INIT_EXAMPLES, INVENTORY_EXAMPLES, LINT_EXAMPLES,
+    MAN_EXAMPLES, PLAN_EXAMPLES, SCHEMA_EXAMPLES,
 };
 
 pub use capacity::{CapacityArgs, GrowthOf};
 pub use change::{Ami, ApplyArgs, ChangeArgs, DiffArgs, OnlyStage};
+pub use lint::{Family, LintArgs, LintFormat};
 
 use crate::net::parse_ipv4_cidr;
 
@@ -86,6 +88,9 @@ pub enum Command {
     /// Print the least IAM policy or Kubernetes role that a command needs
     #[command(after_help = IAM_POLICY_EXAMPLES)]
     IamPolicy(IamPolicyArgs),
+    /// Look for what will go wrong in a user-data file
+    #[command(after_help = LINT_EXAMPLES)]
+    Lint(LintArgs),
     /// Print the JSON Schema of a file format
     #[command(after_help = SCHEMA_EXAMPLES)]
     Schema(SchemaArgs),
@@ -212,6 +217,10 @@ pub struct PlanArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub source: SourceArgs,
+
+    /// Write the plan with pictures as one page for a browser, too
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub html: Option<PathBuf>,
 
     /// Format of the result
     #[arg(short, long, value_name = "FORMAT", default_value = "human")]

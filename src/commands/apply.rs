@@ -38,7 +38,7 @@ mod live {
     const LONGEST_WAIT: Duration = Duration::from_secs(12 * 60 * 60);
 
     pub(super) fn run(args: &ApplyArgs, cli: &Cli) -> Result<Outcome, Error> {
-        let loaded = load::load_for_changes(&args.source, &args.change)?;
+        let loaded = load::load_with(&args.source, needs_all_versions(args), cli)?;
         let options = options(args, &loaded);
         let node_group = args.source.node_group.as_deref();
         let mut findings = Vec::new();
@@ -93,9 +93,14 @@ mod live {
         outcome(args, &diff, &loaded.inventory, &applied, status)
     }
 
+    /// Old versions are deleted, or returned to.
+    fn needs_all_versions(args: &ApplyArgs) -> bool {
+        args.change.prune_versions.is_some() || args.rollback
+    }
+
     fn options(args: &ApplyArgs, loaded: &Loaded) -> ApplyOptions {
         let mut collect = load::collect_options(&args.source, Some(&loaded.config), &loaded.inventory.cluster.name);
-        collect.also.all_versions = args.change.prune_versions.is_some();
+        collect.also.all_versions = needs_all_versions(args);
         collect.timing.first_pause = collect.timing.first_pause.min(args.poll_interval);
         ApplyOptions { collect, poll: args.poll_interval, longest_wait: LONGEST_WAIT, dry_run: args.dry_run }
     }
@@ -130,8 +135,13 @@ mod live {
                 moved => Err(ChangeError::Moved(moved).into()),
             };
         }
-        let now =
-            Loaded { inventory: inventory.clone(), config: loaded.config.clone(), problems: loaded.problems.clone() };
+        let now = Loaded {
+            inventory: inventory.clone(),
+            config: loaded.config.clone(),
+            way: loaded.way.clone(),
+            point: loaded.point,
+            problems: loaded.problems.clone(),
+        };
         let Compared { diff, findings } = compare(&now, &args.change, args.source.node_group.as_deref())?;
         if has_errors(&findings) || diff.changes != confirmed.changes {
             return Err(ChangeError::ChangedMeanwhile.into());

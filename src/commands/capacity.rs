@@ -1,19 +1,20 @@
 //! `eniplan capacity`: what pod subnets hold, what groups need, and when the one no longer suffices for the other.
 
 use super::load::{self, Loaded};
-use super::{Data, Outcome};
+use super::{Data, Outcome, html_file};
 use crate::capacity::growth::Growth;
 use crate::capacity::moves::{Point, moves};
 use crate::capacity::{Capacity, Question, capacity};
 use crate::check::{Facts, capacity_findings};
 use crate::cli::{CapacityArgs, Cli, Format};
-use crate::config::Config;
+use crate::config::{AtPhase, Config};
 use crate::error::{Error, ExitStatus};
 use crate::finding::{Finding, Problem, has_errors};
 use crate::inventory::Inventory;
 use crate::plan::{Plan, plan};
 use crate::render::Rendered;
 use crate::report;
+use crate::report::html::Sheet;
 use crate::report::phases::PhaseCapacity;
 
 /// A plan with what its pod subnets hold, and what is wrong with that.
@@ -28,10 +29,15 @@ pub(super) fn run(args: &CapacityArgs, cli: &Cli) -> Result<Outcome, Error> {
     let question = question(args, &loaded)?;
     let only = args.source.node_group.as_deref();
     if args.phases {
-        return phases(loaded, only, &question, args.output, cli);
+        return phases(loaded, only, &question, args, cli);
     }
     let Answer { plan, capacity, findings } =
         answer(&loaded.inventory, &loaded.config, loaded.problems, only, &question)?;
+    if let Some(file) = &args.html {
+        let phase = loaded.way.get(loaded.point).and_then(|at| at.name.as_deref());
+        let sheet = Sheet { phase, plan: &plan, capacity: &capacity, moved: None, findings: &findings };
+        html_file::write(file, &report::html::page("Capacity", &plan.cluster, &plan.region, &[sheet]))?;
+    }
     let status = if has_errors(&findings) { ExitStatus::Findings } else { ExitStatus::Done };
     let (stdout, stderr) = match args.output {
         Format::Json => {
@@ -49,31 +55,33 @@ fn phases(
     loaded: Loaded,
     only: Option<&str>,
     question: &Question,
-    output: Format,
+    args: &CapacityArgs,
     cli: &Cli,
 ) -> Result<Outcome, Error> {
-    let Loaded { inventory, way, .. } = loaded;
+    let Loaded { inventory, way, mut problems, .. } = loaded;
     let mut phases: Vec<PhaseCapacity> = Vec::new();
-    let mut before: Option<Answer> = None;
-    for (index, at) in way.iter().enumerate() {
-        let answer = answer(&inventory, &at.config, Vec::new(), only, question)?;
-        let point =
-            |index: usize, plan| way.get(index).map(|at| Point { phase: at.name.as_deref(), config: &at.config, plan });
+    let mut before: Option<(&AtPhase, Plan)> = None;
+    for at in &way {
+        // A group that a phase does not have yet is no reason to say nothing about the others.
+        if only.is_some_and(|name| at.config.node_group(name).is_none()) {
+            continue;
+        }
+        let Answer { plan, capacity, findings } =
+            answer(&inventory, &at.config, std::mem::take(&mut problems), only, question)?;
         let moved = before
             .as_ref()
-            .and_then(|before| Some(moves(&inventory, point(index - 1, &before.plan)?, point(index, &answer.plan)?)));
-        phases.push(PhaseCapacity {
-            phase: at.name.clone(),
-            moved,
-            capacity: answer.capacity.clone(),
-            findings: answer.findings.clone(),
-        });
-        before = Some(answer);
+            .map(|(at_before, plan_before)| moves(&inventory, point(at_before, plan_before), point(at, &plan)));
+        phases.push(PhaseCapacity { phase: at.name.clone(), moved, plan: plan.clone(), capacity, findings });
+        before = Some((at, plan));
+    }
+    let cluster = &inventory.cluster.name;
+    if let Some(file) = &args.html {
+        let sheets: Vec<Sheet<'_>> = phases.iter().map(PhaseCapacity::sheet).collect();
+        html_file::write(file, &report::html::page("Capacity", cluster, &inventory.region, &sheets))?;
     }
     let failed = phases.iter().any(|phase| has_errors(&phase.findings));
     let status = if failed { ExitStatus::Findings } else { ExitStatus::Done };
-    let cluster = &inventory.cluster.name;
-    let (stdout, stderr) = match output {
+    let (stdout, stderr) = match args.output {
         Format::Json => (Data::Bytes(report::json::phases(cluster, &phases)?.into()), String::new()),
         Format::Human => (
             Data::Text(report::phases::text(cluster, &inventory.region, &phases)),
@@ -81,6 +89,10 @@ fn phases(
         ),
     };
     Ok(Outcome { stdout, stderr, status })
+}
+
+fn point<'a>(at: &'a AtPhase, plan: &'a Plan) -> Point<'a> {
+    Point { phase: at.name.as_deref(), config: &at.config, plan }
 }
 
 fn answer(

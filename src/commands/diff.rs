@@ -8,9 +8,9 @@ use super::plan::{Decided, decide};
 use super::{Data, Outcome, load, write_error};
 use crate::check::graded;
 use crate::cli::{Ami, ChangeArgs, Cli, DiffArgs, Format, OnlyStage};
-use crate::diff::{Diff, DiffOptions, Differences, Stage, diff};
+use crate::diff::{Change, Diff, DiffOptions, Differences, Stage, diff};
 use crate::error::{Error, ExitStatus};
-use crate::finding::{Finding, has_errors};
+use crate::finding::{Finding, Subject, has_errors};
 use crate::report;
 
 /// What differs, and what is wrong.
@@ -22,11 +22,20 @@ pub(super) struct Compared {
 /// Plans, renders and compares.
 pub(super) fn compare(loaded: &Loaded, change: &ChangeArgs, node_group: Option<&str>) -> Result<Compared, Error> {
     let Loaded { inventory, config, problems, way: _, point: _ } = loaded;
-    let Decided { plan, rendered, mut findings } = decide(inventory, config, problems.clone(), node_group)?;
+    let Decided { plan, rendered, mut findings, .. } = decide(inventory, config, problems.clone(), node_group)?;
     if change.replace_in_use {
         findings.retain(|finding| finding.rule != "eniconfig-in-use-elsewhere");
     }
     let Differences { diff, problems } = diff(inventory, config, &plan, &rendered, &options(change));
+    // Asked for: these nodes get the label, or are replaced by nodes that have it.
+    let is_labelled = |name: &String| {
+        diff.changes.iter().any(|change| matches!(change, Change::LabelNode { name: labelled, .. } if labelled == name))
+    };
+    let accepted = change.accept_moves && change.roll;
+    findings.retain(|finding| match &finding.subject {
+        Subject::Node(name) if finding.rule == "node-without-label" => !accepted && !is_labelled(name),
+        _ => true,
+    });
     findings.extend(graded(problems));
     findings.sort();
     Ok(Compared { diff, findings })
@@ -66,7 +75,7 @@ fn options(change: &ChangeArgs) -> DiffOptions {
 }
 
 pub(super) fn run(args: &DiffArgs, cli: &Cli) -> Result<Outcome, Error> {
-    let loaded = load::load_for_changes(&args.source, &args.change, cli)?;
+    let loaded = load::load_with(&args.source, args.change.prune_versions.is_some(), cli)?;
     let Compared { diff, findings } = compare(&loaded, &args.change, args.source.node_group.as_deref())?;
     let errors = has_errors(&findings);
     let mut stderr = report::findings::text(&findings, cli.quiet);

@@ -12,7 +12,8 @@ use crate::report;
 pub(super) fn run(args: &GenerateArgs, cli: &Cli) -> Result<Outcome, Error> {
     let loaded = load::load(&args.source, cli)?;
     let node_group = args.source.node_group.as_deref();
-    let Decided { plan, rendered, findings } = decide(&loaded.inventory, &loaded.config, loaded.problems, node_group)?;
+    let Decided { plan, rendered, findings, .. } =
+        decide(&loaded.inventory, &loaded.config, loaded.problems, node_group)?;
     let stderr = report::findings::text(&findings, cli.quiet);
     if has_errors(&findings) {
         let stdout = match args.output {

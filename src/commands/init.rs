@@ -27,7 +27,7 @@ pub(super) fn run(args: &InitArgs, cli: &Cli) -> Result<Outcome, Error> {
     }
     let inventory = load::load_inventory(&args.source(), None, cli)?;
     let proposal = propose(&inventory);
-    let text = proposed_config(&proposal)?;
+    let text = file.and_then(schema_line).unwrap_or_default() + &proposed_config(&proposal)?;
     let Decided { findings, .. } = decide(&inventory, &proposal.config, Vec::new(), None)?;
     let commands = proposal.new_subnets.as_ref().map(new_subnet_commands).transpose()?;
     if let Some(file) = file {
@@ -48,6 +48,13 @@ pub(super) fn run(args: &InitArgs, cli: &Cli) -> Result<Outcome, Error> {
         (Format::Human, Some(file)) => Data::Text(report::init::text(file, &proposed, cli.quiet)),
     };
     Ok(Outcome { stdout, stderr: report::init::notes(&proposed, cli.quiet), status })
+}
+
+/// The line by which editors find the schema, where it lies beside the file.
+fn schema_line(file: &Path) -> Option<String> {
+    const SCHEMA: &str = "eniplan.schema.json";
+    let is_there = file.with_file_name(SCHEMA).exists();
+    is_there.then(|| format!("# yaml-language-server: $schema={SCHEMA}\n"))
 }
 
 fn already_there(path: &Path) -> Error {

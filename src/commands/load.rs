@@ -5,7 +5,7 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use crate::cli::{ChangeArgs, Cli, SourceArgs};
+use crate::cli::{Cli, SourceArgs};
 use crate::config::{AtPhase, Config};
 use crate::error::Error;
 use crate::finding::Problem;
@@ -31,12 +31,8 @@ pub(super) fn load(source: &SourceArgs, cli: &Cli) -> Result<Loaded, Error> {
     load_with(source, false, cli)
 }
 
-/// Loads what the flags name, with all versions of launch templates where old ones are to be deleted.
-pub(super) fn load_for_changes(source: &SourceArgs, change: &ChangeArgs, cli: &Cli) -> Result<Loaded, Error> {
-    load_with(source, change.prune_versions.is_some(), cli)
-}
-
-fn load_with(source: &SourceArgs, all_versions: bool, cli: &Cli) -> Result<Loaded, Error> {
+/// Loads what the flags name, with all versions of launch templates where older ones matter.
+pub(super) fn load_with(source: &SourceArgs, all_versions: bool, cli: &Cli) -> Result<Loaded, Error> {
     let config = config(source.config.as_deref())?;
     let inventory = inventory(source, config.as_ref(), all_versions, cli)?;
     let (config, problems) = match config {
@@ -129,7 +125,7 @@ fn read_cluster(
     let result = collect(&options, |progress| match progress {
         Progress::Source(read) => say(reading.source(read.name, read.count, read.failed)),
         Progress::Call(call) if cli.verbose => say(reading.call(&call.to_string())),
-        Progress::Call(_) => {}
+        Progress::Call(_) | Progress::Change(_) => {}
     });
     say(reading.end());
     result

@@ -6,9 +6,11 @@ mod capacity;
 mod diff;
 mod explain;
 mod generate;
+mod html_file;
 mod iam_policy;
 mod init;
 mod inventory;
+mod lint;
 mod load;
 mod man;
 mod out_dir;
@@ -64,6 +66,7 @@ pub fn run(cli: &Cli) -> Result<Outcome, Error> {
         Command::Diff(args) => diff::run(args, cli),
         Command::Apply(args) => apply::run(args, cli),
         Command::IamPolicy(args) => iam_policy::run(args),
+        Command::Lint(args) => lint::run(args, cli),
         Command::Schema(args) => schema::run(args.what),
         Command::Completions(args) => {
             let mut script = Vec::new();

@@ -1,9 +1,9 @@
 //! `eniplan plan`: what would be decided, and why.
 
 use super::load::{self, Loaded};
-use super::{Data, Outcome};
+use super::{Data, Outcome, html_file};
 use crate::capacity::moves::{Move, Point, moves};
-use crate::capacity::{Question, capacity};
+use crate::capacity::{Capacity, Question, capacity};
 use crate::check::{Facts, findings, graded};
 use crate::cli::{Cli, Format, PlanArgs};
 use crate::config::Config;
@@ -13,12 +13,14 @@ use crate::inventory::Inventory;
 use crate::plan::{Plan, plan};
 use crate::render::{Rendered, render};
 use crate::report;
+use crate::report::html::Sheet;
 
 /// A plan, what it renders to, and everything that is wrong.
 pub(super) struct Decided {
     pub(super) plan: Plan,
     pub(super) rendered: Rendered,
     pub(super) findings: Vec<Finding>,
+    pub(super) capacity: Capacity,
 }
 
 /// Plans, renders and looks at every rule, limited to one node group where one is named.
@@ -48,14 +50,20 @@ pub(super) fn decide(
     let capacity = capacity(inventory, config, &plan, &Question::default());
     let facts = Facts { inventory, config, plan: &plan, rendered: &rendered, capacity: &capacity };
     let findings = findings(&facts, &problems);
-    Ok(Decided { plan, rendered, findings })
+    Ok(Decided { plan, rendered, findings, capacity })
 }
 
 pub(super) fn run(args: &PlanArgs, cli: &Cli) -> Result<Outcome, Error> {
     let loaded = load::load(&args.source, cli)?;
     let moved = moved_to(&loaded);
-    let Decided { plan, findings, .. } =
+    let phase = loaded.way.get(loaded.point).and_then(|at| at.name.clone());
+    let Decided { plan, findings, capacity, .. } =
         decide(&loaded.inventory, &loaded.config, loaded.problems, args.source.node_group.as_deref())?;
+    if let Some(file) = &args.html {
+        let (phase, moved, findings) = (phase.as_deref(), moved.as_ref(), findings.as_slice());
+        let sheet = Sheet { phase, plan: &plan, capacity: &capacity, moved, findings };
+        html_file::write(file, &report::html::page("Plan", &plan.cluster, &plan.region, &[sheet]))?;
+    }
     let status = if has_errors(&findings) { ExitStatus::Findings } else { ExitStatus::Done };
     let (stdout, stderr) = match args.output {
         Format::Json => (Data::Bytes(report::json::plan(&plan, moved.as_ref(), &findings)?.into()), String::new()),

@@ -17,11 +17,10 @@ pub(super) fn changes(facts: &Facts<'_>, versions: &Versions, found: &mut Found)
     }
     for group in &facts.plan.node_groups {
         match (&group.create, facts.inventory.node_group(&group.name)) {
-            (_, Some(known)) => {
-                if let Some(target) = versions.get(&group.name) {
-                    update(facts, group, known, target, found);
-                }
-            }
+            (_, Some(known)) => match versions.get(&group.name).filter(|target| !uses(facts, known, target)) {
+                Some(target) => update(facts, group, known, target, found),
+                None => replace_by_hand(facts, known, found),
+            },
             (Some(_), None) => create(facts, group, versions.get(&group.name), found),
             (None, None) => {}
         }
@@ -41,15 +40,37 @@ fn set_default(facts: &Facts<'_>, target: &TemplateRef, found: &mut Found) {
     });
 }
 
-fn update(facts: &Facts<'_>, group: &NodeGroupPlan, known: &NodeGroup, target: &TemplateRef, found: &mut Found) {
-    let Some(used) = &known.launch_template else { return };
-    let in_use =
-        used.id.as_deref().and_then(|id| facts.inventory.launch_template(id)?.resolve_version(used.version.as_deref()));
-    if let (VersionRef::Number(number), Some(in_use)) = (&target.version, in_use)
-        && *number == in_use
-    {
+/// The version that a group uses, as a number.
+fn version_in_use(facts: &Facts<'_>, known: &NodeGroup) -> Option<i64> {
+    let used = known.launch_template.as_ref()?;
+    facts.inventory.launch_template(used.id.as_deref()?)?.resolve_version(used.version.as_deref())
+}
+
+fn uses(facts: &Facts<'_>, known: &NodeGroup, target: &TemplateRef) -> bool {
+    matches!(target.version, VersionRef::Number(number) if version_in_use(facts, known) == Some(number))
+}
+
+/// With custom networking newly on, nodes keep the interfaces that they have. Where no version changes, nothing else
+/// replaces them. Source: amazon-vpc-cni-k8s `pkg/ipamd/datastore/data_store.go`, `GetAllocatableENIs`.
+fn replace_by_hand(facts: &Facts<'_>, known: &NodeGroup, found: &mut Found) {
+    let on_now = facts.inventory.cni_settings().is_some_and(|settings| settings.custom_networking());
+    let nodes = facts.inventory.nodes_of(&known.name).count();
+    if !facts.plan.cni.switch || on_now || nodes == 0 {
         return;
     }
+    found.await_user(
+        Subject::NodeGroup(known.name.clone()),
+        format!("its launch template stays as it is, and its {nodes} nodes keep pod addresses of their own subnets until they are replaced"),
+        format!(
+            "after the switch: `kubectl drain -l eks.amazonaws.com/nodegroup={} --ignore-daemonsets --delete-emptydir-data`, then terminate the instances; the group launches new ones",
+            known.name
+        ),
+    );
+}
+
+fn update(facts: &Facts<'_>, group: &NodeGroupPlan, known: &NodeGroup, target: &TemplateRef, found: &mut Found) {
+    let Some(used) = &known.launch_template else { return };
+    let in_use = version_in_use(facts, known);
     let nodes = node_count(facts, known);
     let to = match &target.version {
         VersionRef::Number(number) => format!("version {number}"),

@@ -11,14 +11,17 @@ pub mod error;
 pub mod explain;
 pub mod findings;
 pub mod generate;
+pub mod html;
 pub mod init;
 pub mod inventory;
 pub mod json;
+pub mod lint;
 pub mod moves;
 pub mod phases;
 pub mod plan;
 pub mod policy;
 pub mod progress;
+pub mod sarif;
 mod style;
 mod table;
 

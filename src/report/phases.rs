@@ -3,12 +3,14 @@
 use serde::Serialize;
 
 use super::bars::percent;
+use super::html::Sheet;
 use super::style::{BOLD, styled};
 use super::table::table;
 use super::{capacity, moves};
 use crate::capacity::moves::Move;
 use crate::capacity::{Capacity, PodSubnet};
 use crate::finding::Finding;
+use crate::plan::Plan;
 
 /// One phase with its figures.
 #[derive(Debug, Serialize)]
@@ -18,6 +20,9 @@ pub struct PhaseCapacity {
     /// The move to it from the one before.
     #[serde(rename = "move")]
     pub moved: Option<Move>,
+    /// What was decided; `eniplan plan --phase NAME -o json` has it.
+    #[serde(skip)]
+    pub plan: Plan,
     /// What its pod subnets hold; `first_to_fill` is what makes the next phase necessary.
     pub capacity: Capacity,
     /// What is wrong with that.
@@ -25,6 +30,17 @@ pub struct PhaseCapacity {
 }
 
 impl PhaseCapacity {
+    /// The phase as a part of a page.
+    pub fn sheet(&self) -> Sheet<'_> {
+        Sheet {
+            phase: self.phase.as_deref(),
+            plan: &self.plan,
+            capacity: &self.capacity,
+            moved: self.moved.as_ref(),
+            findings: &self.findings,
+        }
+    }
+
     /// The name for people.
     pub(super) fn title(&self) -> &str {
         self.phase.as_deref().unwrap_or("(spec)")

@@ -21,8 +21,12 @@ fn converges(world: &World, flags: &[&str], expected_kinds: &[&str]) {
     for number in 1..=calls.len() {
         for fault in FAULTS {
             world.bench.control("POST", "restore?name=start", &Value::Null);
-            world.bench.faults(&json!([{ "mutating": true, "ordinal": number, "kind": fault }]));
-            let what = format!("{fault} of call {number}, {}", calls[number - 1]);
+            let call = &calls[number - 1];
+            let (service, action) = call.split_once(' ').unwrap();
+            let ordinal = calls[..number].iter().filter(|other| *other == call).count();
+            let rule = json!([{ "service": service, "action": action, "ordinal": ordinal, "kind": fault }]);
+            world.bench.faults(&rule);
+            let what = format!("{fault} of call {number}, {call}");
             if fault.starts_with("withhold") {
                 let mut child = world.start_apply(flags);
                 let held = world.bench.control("GET", "held?at_least=1&timeout=60", &Value::Null);

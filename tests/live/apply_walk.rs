@@ -78,7 +78,8 @@ const IMPLIED: [&str; 3] = ["ec2:CreateTags", "ec2:RunInstances", "iam:PassRole"
 fn the_policy_is_enough_and_not_more() {
     let mut used = BTreeSet::new();
     let mut allowed_actions = BTreeSet::new();
-    let walks: [(World, &[&[&str]]); 3] = [
+    let walks: [(World, &[&[&str]]); 4] = [
+        (World::of("mixed"), &[&["--roll"]]),
         (World::of("new-cluster"), &[&["--roll"]]),
         (
             World::with(&with_an_association(fixture("off-with-nodes")), &fixture_config("off-with-nodes")),
@@ -114,6 +115,8 @@ fn the_policy_is_enough_and_not_more() {
 }
 
 /// The add-on with a role of its own.
-fn with_an_association(inventory: Value) -> Value {
+fn with_an_association(mut inventory: Value) -> Value {
+    let association = "arn:aws:eks:us-west-2:111122223333:podidentityassociation/growing/a-0123456789abcdef0";
+    inventory["add_on"]["pod_identity_associations"] = json!([association]);
     inventory
 }

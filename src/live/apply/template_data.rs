@@ -36,7 +36,6 @@ pub(super) fn request(data: &LaunchTemplateData) -> Result<ec2::RequestLaunchTem
     } = data;
     let never_sent = [
         (instance_type.is_some(), "InstanceType"),
-        (!security_group_ids.is_empty(), "SecurityGroupIds"),
         (!network_interfaces.is_empty(), "NetworkInterfaces"),
         (iam_instance_profile.is_some(), "IamInstanceProfile"),
         (!tag_specifications.is_empty(), "TagSpecifications"),
@@ -52,6 +51,7 @@ pub(super) fn request(data: &LaunchTemplateData) -> Result<ec2::RequestLaunchTem
     Ok(ec2::RequestLaunchTemplateData::builder()
         .set_image_id(image_id.clone())
         .set_key_name(key_name.clone())
+        .set_security_group_ids((!security_group_ids.is_empty()).then(|| security_group_ids.clone()))
         .set_user_data(user_data.as_ref().map(|bytes| base64::engine::general_purpose::STANDARD.encode(&bytes.0)))
         .set_block_device_mappings((!disks.is_empty()).then_some(disks))
         .set_metadata_options(metadata_options.as_ref().map(metadata).transpose()?)

