@@ -165,6 +165,7 @@ fn al2023_where_eks_merges() {
         "multipart-without-parts.mime",
         "much-is-odd.mime",
         "single-part.mime",
+        "several-carriage-returns.sh",
         "headers-of-a-node-config.mime",
         "script-of-malformed-type.mime",
         "toml-tables.toml",

@@ -71,7 +71,9 @@ fn strict_header(header: &Header, notes: &mut Vec<String>) -> Option<Header> {
 /// Whether cloud-init would take the CRs out: it looks at the first line only. Source: cloud-init,
 /// `cloudinit/util.py`, `dos2unix`.
 fn has_dos_line_ends(body: &[u8]) -> bool {
-    body.split_inclusive(|byte| *byte == b'\n').next().is_some_and(|line| line.ends_with(b"\r\n"))
+    let first = body.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
+    // Of several CRs one would be left, and be taken out the next time.
+    first.ends_with(b"\r\n") && !first.ends_with(b"\r\r\n")
 }
 
 fn without_carriage_returns(body: &[u8]) -> Vec<u8> {

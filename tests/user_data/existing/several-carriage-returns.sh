@@ -1,0 +1,3 @@
+#!/bin/bash
+echo one
+echo two
