@@ -55,6 +55,12 @@ pub enum Subject {
     InstanceType(String),
     /// A Kubernetes node, by name.
     Node(String),
+    /// A NodePool of Karpenter, by name.
+    NodePool(String),
+    /// A pod, as `namespace/name`.
+    Pod(String),
+    /// A network interface, by id.
+    NetworkInterface(String),
     /// A read that did not succeed, by its IAM action.
     Read(String),
     /// A file.
@@ -75,6 +81,9 @@ impl std::fmt::Display for Subject {
             Self::LaunchTemplate(name) => ("launch template", name),
             Self::InstanceType(name) => ("instance type", name),
             Self::Node(name) => ("node", name),
+            Self::NodePool(name) => ("NodePool", name),
+            Self::Pod(name) => ("pod", name),
+            Self::NetworkInterface(name) => ("network interface", name),
             Self::Read(name) => ("read", name),
             Self::File(name) => ("file", name),
         };
@@ -95,17 +104,42 @@ pub struct Problem {
     pub message: String,
     /// What to do about it, no final period.
     pub help: String,
+    /// What shows it, so that it can be checked by hand.
+    pub evidence: Vec<Evidence>,
+}
+
+/// One thing that was looked at, and what it held.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct Evidence {
+    /// What was looked at.
+    pub object: Subject,
+    /// Which field of it, in the API's own spelling, such as `spec.subnet` or `label k8s.amazonaws.com/eniConfig`.
+    pub field: String,
+    /// What was there; `unset` where nothing was.
+    pub value: String,
+}
+
+impl Evidence {
+    /// One thing that was looked at.
+    pub fn new(object: Subject, field: impl Into<String>, value: impl Into<String>) -> Self {
+        Self { object, field: field.into(), value: value.into() }
+    }
 }
 
 impl Problem {
     /// States a problem.
     pub fn new(rule: &'static str, subject: Subject, message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { rule, subject, line: None, message: message.into(), help: help.into() }
+        Self { rule, subject, line: None, message: message.into(), help: help.into(), evidence: Vec::new() }
     }
 
     /// The same problem, in a line of a file.
     pub fn at_line(self, line: usize) -> Self {
         Self { line: Some(line), ..self }
+    }
+
+    /// The same problem, with what shows it.
+    pub fn shown_by(self, evidence: impl IntoIterator<Item = Evidence>) -> Self {
+        Self { evidence: evidence.into_iter().collect(), ..self }
     }
 }
 
@@ -125,6 +159,9 @@ pub struct Finding {
     pub message: String,
     /// What to do about it.
     pub help: String,
+    /// What shows it, so that it can be checked by hand.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Evidence>,
 }
 
 /// Whether any finding is of severity error.

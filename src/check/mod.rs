@@ -139,6 +139,7 @@ pub fn graded(problems: Vec<Problem>) -> Vec<Finding> {
             line: problem.line,
             message: problem.message,
             help: problem.help,
+            evidence: problem.evidence,
         })
         .collect();
     findings.sort();

@@ -9,6 +9,7 @@ mod cni;
 mod network;
 mod node;
 mod node_group;
+mod observed;
 mod pseudonyms;
 pub mod redact;
 
@@ -24,7 +25,9 @@ pub use node_group::{
     AmiRelease, Image, InstanceType, LaunchTemplate, LaunchTemplateSpecification, LaunchTemplateVersion, NetworkCard,
     NodeGroup, RemoteAccess, ScalingConfig, Taint,
 };
-
+pub use observed::{
+    Attachment, CniNode, Ec2NodeClass, NetworkInterface, NodePool, Observed, Pod, PodPhase, SecurityGroupPolicy,
+};
 pub use pseudonyms::Pseudonyms;
 
 use crate::error::{Error, Position};
@@ -88,6 +91,9 @@ pub struct Inventory {
     /// All nodes.
     #[serde(default)]
     pub nodes: Vec<Node>,
+    /// What `inventory --for verify` reads on top; absent in an inventory that was made for planning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed: Option<Observed>,
     /// Reads that were denied or failed.
     #[serde(default)]
     pub gaps: Vec<Gap>,
@@ -131,6 +137,12 @@ pub enum GapSource {
     EniConfigs,
     AwsNode,
     Nodes,
+    Pods,
+    NetworkInterfaces,
+    CniNodes,
+    SecurityGroupPolicies,
+    NodePools,
+    Ec2NodeClasses,
 }
 
 impl Inventory {
@@ -206,6 +218,9 @@ impl Inventory {
         self.instance_types.sort_by(|a, b| a.instance_type.cmp(&b.instance_type));
         self.eni_configs.sort_by(|a, b| a.name.cmp(&b.name));
         self.nodes.sort_by(|a, b| a.name.cmp(&b.name));
+        if let Some(observed) = &mut self.observed {
+            observed.sort();
+        }
         self.gaps.sort();
     }
 
@@ -242,6 +257,19 @@ impl Inventory {
     /// The ENIConfig of that name.
     pub fn eni_config(&self, name: &str) -> Option<&EniConfig> {
         self.eni_configs.iter().find(|eni_config| eni_config.name == name)
+    }
+
+    /// What was read for `verify`; nothing where it was not.
+    pub fn observed(&self) -> &Observed {
+        static NOTHING: Observed = Observed {
+            pods: Vec::new(),
+            network_interfaces: Vec::new(),
+            cni_nodes: Vec::new(),
+            security_group_policies: Vec::new(),
+            node_pools: Vec::new(),
+            ec2_node_classes: Vec::new(),
+        };
+        self.observed.as_ref().unwrap_or(&NOTHING)
     }
 
     /// The reads of that part which did not succeed.

@@ -74,6 +74,7 @@ pub(super) async fn inventory(options: &CollectOptions, events: Events) -> Resul
         eni_configs: kubernetes.eni_configs,
         aws_node: kubernetes.aws_node,
         nodes: kubernetes.nodes,
+        observed: None,
         gaps: with_caller(&clients, gaps, options.kube_context.is_some()).await,
     };
     inventory.sort();

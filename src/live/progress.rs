@@ -118,5 +118,11 @@ fn name_of(source: GapSource) -> &'static str {
         GapSource::EniConfigs => "ENIConfigs",
         GapSource::AwsNode => "aws-node",
         GapSource::Nodes => "nodes",
+        GapSource::Pods => "pods",
+        GapSource::NetworkInterfaces => "network interfaces",
+        GapSource::CniNodes => "CNINodes",
+        GapSource::SecurityGroupPolicies => "SecurityGroupPolicies",
+        GapSource::NodePools => "NodePools",
+        GapSource::Ec2NodeClasses => "EC2NodeClasses",
     }
 }
