@@ -6,6 +6,7 @@
 
 mod cluster;
 mod cni;
+pub(crate) mod kubernetes;
 mod network;
 mod node;
 mod node_group;
