@@ -6,7 +6,9 @@
 
 mod cluster;
 mod cni;
+mod documents;
 pub(crate) mod kubernetes;
+pub(crate) mod named;
 mod network;
 mod node;
 mod node_group;
@@ -20,6 +22,8 @@ use serde::{Deserialize, Serialize};
 pub use cluster::{Cluster, OutpostConfig};
 pub(crate) use cni::owned_by_helm;
 pub use cni::{AddOn, AwsNode, CniSettings, CniVersion, DEFAULT_ENI_CONFIG_KEY, EniConfig, EniConfigCrd, FieldManager};
+pub use documents::{from_documents, is_document};
+pub use named::AlsoRead;
 pub use network::{CidrBlockAssociation, Route, RouteTable, SecurityGroup, SecurityGroupRule, Subnet, Vpc};
 pub use node::Node;
 pub use node_group::{
@@ -118,6 +122,19 @@ pub struct Gap {
     /// Who asked, as the ARN of the caller.
     #[serde(default)]
     pub caller: Option<String>,
+}
+
+/// Code of a gap that is there because a folder lacks a file; its message has the command that makes it.
+pub(crate) const NO_FILE: &str = "NoFile";
+
+impl Gap {
+    /// What closes it, to begin a help line.
+    pub fn remedy(&self) -> String {
+        if self.code.as_deref() == Some(NO_FILE) {
+            return "make the file with that command".into();
+        }
+        format!("allow {}", self.action)
+    }
 }
 
 /// The part of the inventory that a [`Gap`] leaves empty.

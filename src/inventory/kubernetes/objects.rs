@@ -101,7 +101,15 @@ impl From<EniConfigObject> for EniConfig {
 /// `CustomResourceDefinition` of `apiextensions.k8s.io/v1`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct CrdObject {
+    metadata: Metadata,
     spec: CrdSpec,
+}
+
+impl CrdObject {
+    /// Whether it defines ENIConfigs.
+    pub(crate) fn is_of_eni_configs(&self) -> bool {
+        self.metadata.name == "eniconfigs.crd.k8s.amazonaws.com"
+    }
 }
 
 #[derive(Debug, Deserialize)]
