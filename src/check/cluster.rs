@@ -183,6 +183,10 @@ pub(super) fn routes_unread(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
 }
 
 fn gap_problem(rule: &'static str, gap: &Gap) -> Problem {
+    if gap.is_for_want_of_a_file() {
+        let help = format!("{}, then run again", gap.remedy());
+        return Problem::new(rule, Subject::Read(gap.action.clone()), gap.message.clone(), help);
+    }
     let of = gap.resource.as_ref().map_or_else(String::new, |resource| format!(" of {resource}"));
     let code = gap.code.as_ref().map_or_else(String::new, |code| format!(" with {code}"));
     let caller = gap.caller.as_deref().unwrap_or("the caller");

@@ -125,15 +125,17 @@ pub struct Gap {
 }
 
 /// Code of a gap that is there because a folder lacks a file; its message has the command that makes it.
-pub(crate) const NO_FILE: &str = "NoFile";
+const NO_FILE: &str = "NoFile";
 
 impl Gap {
+    /// Whether a folder lacks the file; the message says so, and with which command it is made.
+    pub fn is_for_want_of_a_file(&self) -> bool {
+        self.code.as_deref() == Some(NO_FILE)
+    }
+
     /// What closes it, to begin a help line.
     pub fn remedy(&self) -> String {
-        if self.code.as_deref() == Some(NO_FILE) {
-            return "make the file with that command".into();
-        }
-        format!("allow {}", self.action)
+        if self.is_for_want_of_a_file() { "make the file".into() } else { format!("allow `{}`", self.action) }
     }
 }
 

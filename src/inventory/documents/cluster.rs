@@ -9,6 +9,7 @@ use super::instances::{DescribeImages, DescribeInstanceTypes};
 use super::names;
 use super::templates::{DescribeLaunchTemplateVersions, DescribeLaunchTemplates};
 use crate::error::Error;
+use crate::inventory::NO_FILE;
 use crate::inventory::named::{AlsoRead, Named};
 use crate::inventory::{AddOn, Cluster, Image, InstanceType, LaunchTemplate, LaunchTemplateVersion, Node, NodeGroup};
 
@@ -26,9 +27,10 @@ pub(super) fn add_on(folder: &mut Folder<'_>, cluster: &Cluster) -> Result<Optio
         return Ok(Some(answer.into()));
     }
     if listed.is_none_or(|list| list.addons.iter().any(|name| name == VPC_CNI)) {
-        let reason = folder.absence(names::ADD_ON);
-        let otherwise = folder.remedy(names::ADD_ONS).replacen("make it", "make list-addons.json", 1);
-        folder.gap_because(names::ADD_ON, format!("{reason}; if there is no such add-on, {otherwise}"));
+        let (absence, remedy) = (folder.absence(names::ADD_ON), folder.remedy(names::ADD_ON));
+        let proof = folder.remedy(names::ADD_ONS).replacen("make it", "make list-addons.json", 1);
+        let message = format!("{absence}; {remedy}, or, if there is no such add-on, {proof}");
+        folder.gap_saying(names::ADD_ON, Some(NO_FILE), message);
     }
     Ok(None)
 }

@@ -10,7 +10,7 @@ use serde_json::error::Category;
 
 use super::aws::INCOMPLETE;
 use super::names::{ALL, Holds, Known};
-use super::text::{decoded, position_of};
+use super::text::{decoded, is_plain, position_of};
 use crate::error::{Error, Position};
 use crate::inventory::in_words;
 use crate::inventory::kubernetes::List;
@@ -67,7 +67,7 @@ impl<'a> Document<'a> {
         }
         match head.kind.as_deref() {
             Some(kind) if kind == T::KIND => Ok(vec![serde_json::from_str(&self.text).map_err(unreadable)?]),
-            Some(kind) => Err(self.wrong("\"kind\"", format!("it holds a {kind} where a {} belongs", T::KIND))),
+            Some(kind) => Err(self.wrong("\"kind\"", format!("it holds {kind} where {} belongs", T::KIND))),
             None => Err(self.of_another_kind("kind")),
         }
     }
@@ -115,7 +115,7 @@ impl<'a> Document<'a> {
         let is_there = |known: &&Known| matches!(known.holds, Holds::Answer(field) if fields.contains_key(field));
         let belongs = match ALL.iter().find(is_there) {
             Some(other) => format!("; its content belongs in {}", other.name()),
-            None if fields.contains_key("kind") => "; it is of Kubernetes".into(),
+            None if fields.contains_key("kind") => "; it is what `kubectl` prints".into(),
             None => String::new(),
         };
         self.wrong("{", format!("it has no `{field}`{belongs}"))
@@ -123,7 +123,9 @@ impl<'a> Document<'a> {
 }
 
 fn error(path: &str, known: Known, position: Position, message: String) -> Error {
-    let help = format!("make it anew with `{}`", known.whole_command());
+    // The name may be anything behind the stem, and this is copied into a shell.
+    let name = path.rsplit('/').next().filter(|name| is_plain(name)).map_or_else(|| known.name(), str::to_owned);
+    let help = format!("make it anew with `{} > {name}`", known.command);
     Error::Document { path: path.into(), position, message, help }
 }
 
@@ -164,6 +166,6 @@ impl<'de, T: OfKind> Deserialize<'de> for KindOf<T> {
         if kind == T::KIND {
             return Ok(Self::default());
         }
-        Err(D::Error::custom(format!("it holds a {kind} where a {} belongs", T::KIND)))
+        Err(D::Error::custom(format!("it holds {kind} where {} belongs", T::KIND)))
     }
 }

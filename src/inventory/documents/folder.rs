@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::document::Document;
 use super::names::{Known, Meaning, meaning};
+use super::text::is_plain;
 use crate::error::Error;
 use crate::inventory::{Gap, NO_FILE};
 
@@ -107,7 +108,7 @@ impl<'a> Folder<'a> {
 
     /// The command that makes it.
     pub(super) fn remedy(&self, known: Known) -> String {
-        format!("make it with `{}`", self.filled(&known.whole_command()))
+        format!("make it with `{}`", self.filled(&format!("{} > {}", known.command, known.name())))
     }
 
     fn filled(&self, text: &str) -> String {
@@ -123,11 +124,6 @@ impl<'a> Folder<'a> {
         }
         filled
     }
-}
-
-/// Whether a shell takes it as it is. The files say whatever somebody has written into them, and commands are copied.
-fn is_plain(word: &str) -> bool {
-    !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ','))
 }
 
 #[cfg(test)]

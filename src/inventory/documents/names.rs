@@ -74,31 +74,26 @@ known! {
         "kubectl get --raw /apis";
     ENI_CONFIG_CRD: "eniconfig-crd" false Objects("CustomResourceDefinition"), EniConfigCrd,
         "get customresourcedefinitions",
-        "kubectl get crds --field-selector metadata.name=eniconfigs.crd.k8s.amazonaws.com -o json";
+        "kubectl get crds --field-selector metadata.name=eniconfigs.crd.k8s.amazonaws.com --output json";
     ENI_CONFIGS: "eniconfigs" false Objects("ENIConfig"), EniConfigs, "list eniconfigs",
-        "kubectl get eniconfigs --show-managed-fields -o json";
+        "kubectl get eniconfigs --show-managed-fields --output json";
     AWS_NODE: "aws-node" false Objects("DaemonSet"), AwsNode, "get daemonsets",
-        "kubectl get daemonsets -n kube-system --field-selector metadata.name=aws-node --show-managed-fields -o json";
-    NODES: "nodes" false Objects("Node"), Nodes, "list nodes", "kubectl get nodes -o json";
-    PODS: "pods" false Objects("Pod"), Pods, "list pods", "kubectl get pods -A -o json";
-    CNI_NODES: "cninodes" false Objects("CNINode"), CniNodes, "list cninodes", "kubectl get cninodes -o json";
+        "kubectl get daemonsets --namespace kube-system --field-selector metadata.name=aws-node --show-managed-fields --output json";
+    NODES: "nodes" false Objects("Node"), Nodes, "list nodes", "kubectl get nodes --output json";
+    PODS: "pods" false Objects("Pod"), Pods, "list pods", "kubectl get pods --all-namespaces --output json";
+    CNI_NODES: "cninodes" false Objects("CNINode"), CniNodes, "list cninodes", "kubectl get cninodes --output json";
     SECURITY_GROUP_POLICIES: "securitygrouppolicies" false Objects("SecurityGroupPolicy"), SecurityGroupPolicies,
-        "list securitygrouppolicies", "kubectl get securitygrouppolicies -A -o json";
+        "list securitygrouppolicies", "kubectl get securitygrouppolicies --all-namespaces --output json";
     NODE_POOLS: "nodepools" false Objects("NodePool"), NodePools, "list nodepools",
-        "kubectl get nodepools.karpenter.sh -o json";
+        "kubectl get nodepools.karpenter.sh --output json";
     EC2_NODE_CLASSES: "ec2nodeclasses" false Objects("EC2NodeClass"), Ec2NodeClasses, "list ec2nodeclasses",
-        "kubectl get ec2nodeclasses.karpenter.k8s.aws -o json";
+        "kubectl get ec2nodeclasses.karpenter.k8s.aws --output json";
 }
 
 impl Known {
     /// Its name, or what the names of its kind look like.
     pub(super) fn name(&self) -> String {
         if self.many { format!("{}-NAME.json", self.stem) } else { format!("{}.json", self.stem) }
-    }
-
-    /// The command with the file that it fills.
-    pub(super) fn whole_command(&self) -> String {
-        format!("{} > {}", self.command, self.name())
     }
 
     fn is_named(&self, stem: &str) -> bool {

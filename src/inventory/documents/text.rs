@@ -57,6 +57,11 @@ pub(super) fn position_of(text: &str, part: &str) -> Position {
     end_of(text.split_once(part).map_or("", |(before, _)| before))
 }
 
+/// Whether a shell takes it as it is. The files say whatever somebody has written into them, and commands are copied.
+pub(super) fn is_plain(word: &str) -> bool {
+    !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ','))
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
