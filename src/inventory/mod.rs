@@ -128,14 +128,14 @@ pub struct Gap {
 const NO_FILE: &str = "NoFile";
 
 impl Gap {
-    /// Whether a folder lacks the file; the message says so, and with which command it is made.
-    pub fn is_for_want_of_a_file(&self) -> bool {
-        self.code.as_deref() == Some(NO_FILE)
+    /// The command that makes the file, where it is a folder that lacks one. The message has it between backticks.
+    pub fn missing_file_command(&self) -> Option<&str> {
+        self.code.as_deref().filter(|code| *code == NO_FILE).and(self.message.split('`').nth(1))
     }
 
     /// What closes it, to begin a help line.
     pub fn remedy(&self) -> String {
-        if self.is_for_want_of_a_file() { "make the file".into() } else { format!("allow `{}`", self.action) }
+        if self.missing_file_command().is_some() { "make the file".into() } else { format!("allow `{}`", self.action) }
     }
 }
 

@@ -24,7 +24,7 @@ pub fn text(inventory: &Inventory, quiet: bool) -> String {
 }
 
 fn gap(gap: &Gap) -> String {
-    if gap.is_for_want_of_a_file() {
+    if gap.missing_file_command().is_some() {
         return format!("{} {}\n", styled(of(Severity::Warning), "gap:"), gap.message);
     }
     let resource = gap.resource.as_ref().map(|resource| format!(" of {resource}")).unwrap_or_default();
