@@ -121,10 +121,11 @@ pub(super) fn region_differs(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
 pub(super) fn name_malformed(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
     let inventory = facts.inventory;
     let clusters = [("cluster", &inventory.cluster.name), ("Region", &inventory.region)];
+    let vpc = inventory.cluster.vpc_id.iter().map(|id| ("VPC", id));
     let groups = inventory.node_groups.iter().map(|group| ("node group", &group.name));
     let templates = inventory.launch_templates.iter().map(|template| ("launch template", &template.launch_template_id));
     let subnets = inventory.subnets.iter().map(|subnet| ("subnet", &subnet.subnet_id));
-    for (what, name) in clusters.into_iter().chain(groups).chain(templates).chain(subnets) {
+    for (what, name) in clusters.into_iter().chain(vpc).chain(groups).chain(templates).chain(subnets) {
         if !is_aws_name(name) {
             problems.push(Problem::new(
                 "name-malformed",
