@@ -252,12 +252,12 @@ impl Error {
                 format!("pass the inventory of that cluster, or set metadata.name to `{found}` if this is the one you mean")
             }
             Self::BuiltWithoutLive { .. } => {
-                "pass --inventory FILE, or install a build with the feature `live`".into()
+                "pass --inventory FILE or --from-dir DIR, or install a build with the feature `live`".into()
             }
             Self::Access(access) => access.help(),
             Self::Change(change) => change.help(),
             Self::NotADiff { .. } => "make it with `eniplan diff --out FILE`".into(),
-            Self::NoSource => "pass --inventory FILE to work from a file, or --cluster NAME to read a cluster".into(),
+            Self::NoSource => "pass --inventory FILE or --from-dir DIR to work from files, or --cluster NAME to read a cluster".into(),
             Self::NoSuchNodeGroup { known, .. } if known.is_empty() => {
                 "the plan has no node groups; name them under spec.nodeGroups of eniplan.yaml".into()
             }

@@ -17,9 +17,9 @@ type Files = BTreeMap<String, Vec<u8>>;
 
 /// All files of a cluster.
 fn whole() -> Files {
-    let mut shell = Shell::start();
+    let shell = Shell::start();
     let (dump, _) = shell.seed(&fixture(FIXTURE));
-    follow(&mut shell, &dump, &source("fixtures").join(FIXTURE).join("eniplan.yaml"));
+    follow(&shell, &dump, &source("fixtures").join(FIXTURE).join("eniplan.yaml"));
     for command in [
         "kubectl get --raw /apis > api-groups.json",
         "aws eks list-addons --cluster-name CLUSTER --output json > list-addons.json",

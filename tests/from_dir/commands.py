@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 """Stand-ins for `aws` and `kubectl` over the bench: they take the same words and print the same JSON.
 
-    commands.py PORTS aws|kubectl WORD...      one command, on standard output
-    commands.py PORTS                          one a line of standard input, as {"folder", "region", "cluster", "command"};
-                                               its redirection is followed as a shell does
+    commands.py PORTS
+
+Prints its port, and answers there until its standard input is closed. A question is Region, cluster, `aws` or `kubectl` and
+the further words, each with a NUL behind it, and one NUL more. The answer is a line with the exit code, then what the command
+prints: on standard output for 0, else on standard error.
 """
 
 import datetime
 import json
-import os
 import pathlib
-import re
-import shlex
+import socketserver
 import sys
+import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "bench"))
 
@@ -162,31 +163,38 @@ def kubectl(bench, region, cluster, words):
 
 def _get(bench, region, cluster, path):
     status, _, body = bench.kube("GET", path, token=bench.token(cluster, region))
+    if isinstance(body, str):
+        raise Failed("error: the server doesn't have a resource type like that")
     if status != 200:
-        raise Failed(body if isinstance(body, str) else body["message"])
+        raise Failed(f"Error from server: {body['message']}")
     return body
 
 
+class Question(socketserver.StreamRequestHandler):
+    """One command."""
+
+    lock = threading.Lock()
+
+    def handle(self):
+        data = b""
+        while not data.endswith(b"\0\0"):
+            data += self.rfile.read1()
+        region, cluster, *words = data[:-2].decode().split("\0")
+        try:
+            with self.lock:
+                answer = "0\n" + run(self.server.bench, region, cluster, words)
+        except Failed as failed:
+            answer = f"1\n{failed}\n"
+        self.wfile.write(answer.encode())
+
+
 def main():
-    ports, *words = sys.argv[1:]
-    bench = RunningBench(json.loads(pathlib.Path(ports).read_text()))
-    if words:
-        try:
-            print(run(bench, os.environ["AWS_REGION"], os.environ["CLUSTER"], words), end="")
-        except Failed as failed:
-            sys.exit(f"{words[0]}: {failed}")
-        return
-    for line in sys.stdin:
-        wanted = json.loads(line)
-        command, file = re.fullmatch(r"(.*) > (\S+)", wanted["command"]).groups()
-        path = pathlib.Path(wanted["folder"]) / file
-        path.write_text("")
-        said = ""
-        try:
-            path.write_text(run(bench, wanted["region"], wanted["cluster"], shlex.split(command)))
-        except Failed as failed:
-            said = str(failed)
-        print(json.dumps({"said": said}), flush=True)
+    server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Question)
+    server.daemon_threads = True
+    server.bench = RunningBench(json.loads(pathlib.Path(sys.argv[1]).read_text()))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    print(server.server_address[1], flush=True)
+    sys.stdin.read()
 
 
 if __name__ == "__main__":

@@ -1,20 +1,19 @@
 //! A process that runs commands over the bench, as a shell with `aws` and `kubectl` would.
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, source};
+use crate::bench::{Bench, source, tools};
 
-/// A bench with the commands beside it.
+/// A bench, with the commands beside it.
 pub(crate) struct Shell {
     pub(crate) bench: Bench,
     child: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
-    ports: tempfile::NamedTempFile,
+    /// What bash knows `aws` and `kubectl` by.
+    functions: String,
 }
 
 /// A folder that is filled, and of which cluster.
@@ -42,24 +41,37 @@ impl Dump {
     }
 }
 
-fn python() -> PathBuf {
-    crate::bench::tools().join("python/bin/python")
-}
-
 impl Shell {
     pub(crate) fn start() -> Self {
         let bench = Bench::start();
         let ports = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(ports.path(), bench.ports.to_string()).unwrap();
-        let mut child = Command::new(python())
+        let mut child = Command::new(tools().join("python/bin/python"))
             .arg(source("tests/from_dir/commands.py"))
             .arg(ports.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
-        Self { bench, child, input, output, ports }
+        let mut port = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut port).unwrap();
+        let functions = format!(
+            r#"
+            ask() {{
+              exec 3<>/dev/tcp/127.0.0.1/{port}
+              printf '%s\0' "$AWS_REGION" "$CLUSTER" "$@" "" >&3
+              local status
+              read -r status <&3
+              if [[ $status == 0 ]]; then cat <&3; else cat <&3 >&2; fi
+              exec 3>&-
+              return "$status"
+            }}
+            aws() {{ ask aws "$@"; }}
+            kubectl() {{ ask kubectl "$@"; }}
+            "#,
+            port = port.trim()
+        );
+        Self { bench, child, functions }
     }
 
     /// Seeds the bench and makes an empty folder; answers what reading the cluster must give, too.
@@ -71,45 +83,24 @@ impl Shell {
         (Dump { folder: tempfile::tempdir().unwrap(), region, cluster }, expected)
     }
 
-    /// Runs a command with its redirection; answers what it says when it fails.
-    pub(crate) fn run(&mut self, dump: &Dump, command: &str) -> String {
-        let line = json!({
-            "folder": dump.path(), "region": dump.region, "cluster": dump.cluster, "command": command,
-        });
-        let input = self.input.as_mut().unwrap();
-        writeln!(input, "{line}").unwrap();
-        input.flush().unwrap();
-        let mut answer = String::new();
-        self.output.read_line(&mut answer).unwrap();
-        let answer: Value = serde_json::from_str(&answer).unwrap_or_else(|_| panic!("{command} broke"));
-        answer["said"].as_str().unwrap().to_owned()
-    }
-
-    /// Lets bash run a script, in which `aws` and `kubectl` are ours.
-    pub(crate) fn script(&self, dump: &Dump, script: &str) -> Output {
-        let (python, commands) = (python(), source("tests/from_dir/commands.py"));
-        let program = |name: &str| {
-            format!(
-                "{name}() {{ '{}' '{}' '{}' {name} \"$@\"; }}\n",
-                python.display(),
-                commands.display(),
-                self.ports.path().display()
-            )
-        };
-        Command::new("bash")
-            .args(["-uc", &(program("aws") + &program("kubectl") + script)])
+    /// Lets bash run commands in the folder; answers what they say on standard error.
+    pub(crate) fn run(&self, dump: &Dump, script: &str) -> String {
+        let output = Command::new("bash")
+            .args(["-uc", &format!("{}\n{script}", self.functions)])
             .current_dir(dump.path())
             .env("AWS_REGION", &dump.region)
             .env("CLUSTER", &dump.cluster)
             .stdin(Stdio::null())
             .output()
-            .unwrap()
+            .unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "");
+        String::from_utf8(output.stderr).unwrap()
     }
 }
 
 impl Drop for Shell {
     fn drop(&mut self) {
-        drop(self.input.take());
+        drop(self.child.stdin.take());
         self.child.wait().unwrap();
     }
 }

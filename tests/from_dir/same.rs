@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::process::Command;
 
-use eniplan::inventory::Inventory;
+use eniplan::inventory::{GapSource, Inventory};
 
 use crate::bench::{fixture, fixtures, source};
 use crate::dump::{Dump, Shell, eniplan};
 
 /// Runs the commands that the program asks for until it asks for nothing new.
-pub(crate) fn follow(shell: &mut Shell, dump: &Dump, config: &Path) -> Inventory {
+pub(crate) fn follow(shell: &Shell, dump: &Dump, config: &Path) -> Inventory {
     let mut known = Vec::new();
     shell.run(dump, &format!("aws eks describe-cluster --name {} --output json > describe-cluster.json", dump.cluster));
     loop {
@@ -83,15 +83,42 @@ fn assert_generated(dump: &Dump, config: &Path, name: &str) {
 
 #[test]
 fn the_commands_that_gaps_name_lead_to_the_inventory_of_the_cluster_and_to_the_same_files() {
-    let mut shell = Shell::start();
+    let shell = Shell::start();
     let mut closed = 0;
     for name in fixtures() {
         let (dump, expected) = shell.seed(&fixture(&name));
         let config = source("fixtures").join(&name).join("eniplan.yaml");
-        let read = follow(&mut shell, &dump, &config);
+        let read = follow(&shell, &dump, &config);
         closed += usize::from(read.gaps.is_empty());
         assert_read(read, Inventory::from_json(&expected.to_string(), "the seed").unwrap(), &name);
         assert_generated(&dump, &config, &name);
     }
     assert!(closed > 20, "{closed}");
+}
+
+/// The shell blocks of the page, as they stand.
+fn documented_commands() -> String {
+    let page = std::fs::read_to_string(source("docs/verify.md")).unwrap();
+    let (_, section) = page.split_once("## From files").unwrap();
+    let blocks = section.split("```sh\n").skip(1).map(|block| block.split_once("```").unwrap().0);
+    blocks.filter(|block| block.starts_with("aws") || block.starts_with("vpc")).collect()
+}
+
+#[test]
+fn the_commands_of_the_page_make_the_folder() {
+    let shell = Shell::start();
+    for name in ["enterprise", "new-cluster"] {
+        let (dump, expected) = shell.seed(&fixture(name));
+        let config = source("fixtures").join(name).join("eniplan.yaml");
+        let said = shell.run(&dump, &documented_commands());
+        let is_absence = |line: &str| line.contains("ResourceNotFoundException") || line.contains("resource type");
+        assert!(said.lines().all(is_absence), "{said}");
+        let left = inventory(&dump, &config).gaps;
+        let by_id = [GapSource::Images, GapSource::InstanceTypes];
+        assert!(left.iter().all(|gap| by_id.contains(&gap.source)), "{name}: {left:?}");
+        let mut read = follow(&shell, &dump, &config);
+        assert_eq!(read.gaps, [], "{name}");
+        assert!(read.observed.take().is_some());
+        assert_same(read, Inventory::from_json(&expected.to_string(), "the seed").unwrap(), name);
+    }
 }
