@@ -129,6 +129,10 @@ pub struct SourceArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub inventory: Option<PathBuf>,
 
+    /// Work from this folder of what `aws … --output json` and `kubectl get … -o json` have printed
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "inventory")]
+    pub from_dir: Option<PathBuf>,
+
     /// Limit to this node group
     #[arg(long, value_name = "NAME")]
     pub node_group: Option<String>,
@@ -166,6 +170,10 @@ pub struct InitArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub inventory: Option<PathBuf>,
 
+    /// Work from this folder of what `aws … --output json` and `kubectl get … -o json` have printed
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "inventory")]
+    pub from_dir: Option<PathBuf>,
+
     /// Context of the kubeconfig to use; without it no kubeconfig is needed
     #[arg(long, value_name = "NAME")]
     pub kube_context: Option<String>,
@@ -188,6 +196,7 @@ impl InitArgs {
             profile: self.profile.clone(),
             config: None,
             inventory: self.inventory.clone(),
+            from_dir: self.from_dir.clone(),
             node_group: None,
             kube_context: self.kube_context.clone(),
             phase: None,

@@ -2,7 +2,7 @@
 
 use super::api::{Api, Kind};
 use super::connect::Access;
-use super::objects::{CrdObject, DaemonSetObject, EniConfigObject, NodeObject};
+use crate::inventory::kubernetes::{CrdObject, DaemonSetObject, EniConfigObject, NodeObject};
 use crate::inventory::{AwsNode, Cluster, EniConfig, EniConfigCrd, GapSource, Node};
 use crate::live::aws::Reading;
 use crate::live::failure::Failure;
