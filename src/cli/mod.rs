@@ -218,6 +218,19 @@ pub struct InventoryArgs {
     /// Put pseudonyms for names and ids, and type, size and hash for foreign user data
     #[arg(long)]
     pub redact: bool,
+
+    /// What it is for; `verify` looks at pods and network interfaces, too
+    #[arg(long = "for", value_name = "COMMAND", default_value = "plan")]
+    pub purpose: Purpose,
+}
+
+/// What an inventory is read for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Purpose {
+    /// Planning: everything but `verify` and the live half of `explain`.
+    Plan,
+    /// `verify`: on top pods, network interfaces, CNINodes, SecurityGroupPolicies, NodePools and EC2NodeClasses.
+    Verify,
 }
 
 /// `plan`.
