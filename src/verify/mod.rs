@@ -1,19 +1,24 @@
 //! Facts of the live cluster → [`Report`]: every node's standing, what is wrong, and what nobody can tell.
 
+mod next;
 mod select;
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::check::live::matrix::CHECKS;
 use crate::check::live::{CannotTell, LiveFacts, Standing, cannot_tell};
 use crate::check::{Facts, live_findings};
 use crate::finding::{Finding, Problem, has_errors};
+use crate::inventory::GapSource;
 
+pub use next::Step;
 pub use select::{Selection, unknown_rules};
 
 /// What `verify` says.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Report {
     /// Name of the cluster.
     pub cluster: String,
@@ -21,20 +26,22 @@ pub struct Report {
     pub region: String,
     /// When the cluster was read, RFC 3339 in UTC.
     pub collected_at: String,
+    /// Whether pods and interfaces were read; otherwise nothing is known but what nodes are called and labelled.
+    pub evidence_read: bool,
     /// How the nodes stand, per group and zone.
     pub groups: Vec<GroupReport>,
     /// Each node, by name.
     pub nodes: Vec<NodeReport>,
     /// Nodes without aws-node, by what they are; they have no custom networking.
     pub left_out: BTreeMap<&'static str, u64>,
-    /// What is wrong, the worst first.
+    /// What is wrong: the worst first, and of what is as bad causes before what follows from them.
     pub findings: Vec<Finding>,
     /// What cannot be read or proved, with the command that tells. Never counted as passed.
     pub cannot_tell: Vec<CannotTell>,
 }
 
 /// How the nodes of one group stand in one zone.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct GroupReport {
     /// Node group or NodePool; `None` for nodes of neither.
     pub group: Option<String>,
@@ -49,7 +56,7 @@ pub struct GroupReport {
 }
 
 /// One node.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NodeReport {
     /// Name.
     pub name: String,
@@ -57,6 +64,8 @@ pub struct NodeReport {
     pub group: Option<String>,
     /// Zone name.
     pub zone: Option<String>,
+    /// Whether EKS replaces it: it is of a managed node group.
+    pub managed: bool,
     /// EC2 instance.
     pub instance_id: Option<String>,
     /// How it stands.
@@ -76,18 +85,29 @@ pub struct NodeReport {
 /// Judges the cluster. `stated_by_plan` is what planning has stated.
 pub fn verify(facts: Facts<'_>, stated_by_plan: &[Problem], selection: &Selection) -> Report {
     let live = LiveFacts::new(facts);
-    let findings = selection.findings(live_findings(&live, stated_by_plan));
+    let mut findings = selection.findings(live_findings(&live, stated_by_plan));
+    findings.sort_by_key(|finding| (finding.severity, first_check(&finding.rule)));
     let nodes: Vec<NodeReport> = live.nodes.iter().map(report_node).filter(|node| selection.takes(node)).collect();
     Report {
         cluster: facts.inventory.cluster.name.clone(),
         region: facts.inventory.region.clone(),
         collected_at: facts.inventory.collected_at.clone(),
+        evidence_read: facts.inventory.observed.is_some()
+            && [GapSource::Pods, GapSource::NetworkInterfaces]
+                .iter()
+                .all(|source| facts.inventory.gaps_in(*source).next().is_none()),
         groups: groups(&nodes),
         nodes,
         left_out: live.left_out.clone(),
         findings,
-        cannot_tell: cannot_tell(&live),
+        cannot_tell: selection.cannot_tell(cannot_tell(&live)),
     }
+}
+
+/// Checks go from the CNI's settings over names and ENIConfigs to interfaces and pods, as causes go to what follows. Rules
+/// of no check keep everything from being told.
+fn first_check(rule: &str) -> u8 {
+    CHECKS.iter().find(|check| check.rules.contains(&rule)).map_or(0, |check| check.number)
 }
 
 fn report_node(judged: &crate::check::live::JudgedNode<'_>) -> NodeReport {
@@ -97,6 +117,7 @@ fn report_node(judged: &crate::check::live::JudgedNode<'_>) -> NodeReport {
         name: node.name.clone(),
         group: group.or_else(|| node.labels.get("karpenter.sh/nodepool").cloned()),
         zone: node.zone().map(str::to_owned),
+        managed: node.node_group().is_some(),
         instance_id: node.instance_id.clone(),
         standing: judged.standing,
         because: judged.because.clone(),
@@ -134,8 +155,10 @@ impl Report {
         standing
     }
 
-    /// Whether every node stands right and nothing is an error.
+    /// Whether every node stands right, as far as pods and interfaces prove it, and nothing is an error.
     pub fn is_right(&self) -> bool {
-        self.nodes.iter().all(|node| node.standing == Standing::Right) && !has_errors(&self.findings)
+        self.evidence_read
+            && self.nodes.iter().all(|node| node.standing == Standing::Right)
+            && !has_errors(&self.findings)
     }
 }
