@@ -126,7 +126,7 @@ pub fn live_findings(live: &LiveFacts<'_>, stated_by_plan: &[Problem]) -> Vec<Fi
             How::Facts(_) | How::Stated => {}
         }
     }
-    graded(problems)
+    graded(live::without_effects(problems, stated_by_plan))
 }
 
 /// What keeps a plan from being complete: errors that planning has stated, and reads that failed.

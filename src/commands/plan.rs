@@ -23,29 +23,13 @@ pub(super) struct Decided {
     pub(super) capacity: Capacity,
 }
 
-/// A plan, what it renders to and what its pod subnets hold, before any rule has looked at it.
-pub(super) struct Worked {
-    pub(super) plan: Plan,
-    pub(super) rendered: Rendered,
-    pub(super) capacity: Capacity,
-    /// What planning has stated.
-    pub(super) problems: Vec<Problem>,
-}
-
-impl Worked {
-    /// What rules look at.
-    pub(super) fn facts<'a>(&'a self, inventory: &'a Inventory, config: &'a Config) -> Facts<'a> {
-        Facts { inventory, config, plan: &self.plan, rendered: &self.rendered, capacity: &self.capacity }
-    }
-}
-
-/// Plans and renders, limited to one node group where one is named.
-pub(super) fn work_out(
+/// Plans, renders and looks at every rule, limited to one node group where one is named.
+pub(super) fn decide(
     inventory: &Inventory,
     config: &Config,
     mut problems: Vec<Problem>,
     node_group: Option<&str>,
-) -> Result<Worked, Error> {
+) -> Result<Decided, Error> {
     let planned = plan(inventory, config);
     problems.extend(planned.problems);
     let plan = match node_group {
@@ -64,19 +48,8 @@ pub(super) fn work_out(
     // A plan with errors may lack what a template needs; nothing of it would be written anyway.
     let rendered = if has_errors(&graded(problems.clone())) { Rendered::default() } else { render(&plan, inventory)? };
     let capacity = capacity(inventory, config, &plan, &Question::default());
-    Ok(Worked { plan, rendered, capacity, problems })
-}
-
-/// Plans, renders and looks at every rule of the plan, limited to one node group where one is named.
-pub(super) fn decide(
-    inventory: &Inventory,
-    config: &Config,
-    problems: Vec<Problem>,
-    node_group: Option<&str>,
-) -> Result<Decided, Error> {
-    let worked = work_out(inventory, config, problems, node_group)?;
-    let findings = findings(&worked.facts(inventory, config), &worked.problems);
-    let Worked { plan, rendered, capacity, problems: _ } = worked;
+    let facts = Facts { inventory, config, plan: &plan, rendered: &rendered, capacity: &capacity };
+    let findings = findings(&facts, &problems);
     Ok(Decided { plan, rendered, findings, capacity })
 }
 

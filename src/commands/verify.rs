@@ -1,13 +1,16 @@
 //! `eniplan verify`: whether every node and pod is where the plan wants it.
 
+use std::collections::BTreeSet;
+
 use super::load::{self, Loaded};
-use super::plan::work_out;
 use super::{Data, Outcome};
 use crate::check::RULES;
 use crate::check::live::matrix::is_checked;
 use crate::cli::{Cli, LeastSevere, VerifyArgs, VerifyFormat};
+use crate::config::Config;
 use crate::error::{Error, ExitStatus};
 use crate::finding::{Severity, has_errors};
+use crate::inventory::Inventory;
 use crate::report;
 use crate::verify::{Report, Selection, unknown_rules, verify};
 
@@ -21,18 +24,22 @@ pub(super) fn run(args: &VerifyArgs, cli: &Cli) -> Result<Outcome, Error> {
 /// Reads the cluster, or the file, and judges it.
 fn look(args: &VerifyArgs, selection: &Selection, cli: &Cli) -> Result<Report, Error> {
     let Loaded { inventory, config, problems, way: _, point: _ } = load::load(&args.source, cli)?;
-    // Nodes of all groups are judged by the whole plan; the selection limits what is said.
-    let worked = work_out(&inventory, &config, problems, None)?;
     if let Some(name) = &args.source.node_group {
-        let planned = worked.plan.node_groups.iter().map(|group| &group.name);
-        let pools = inventory.nodes.iter().filter_map(|node| node.labels.get("karpenter.sh/nodepool"));
-        let known: std::collections::BTreeSet<&String> =
-            planned.chain(inventory.node_groups.iter().map(|group| &group.name)).chain(pools).collect();
-        if !known.contains(name) {
-            return Err(Error::NoSuchNodeGroup { name: name.clone(), known: known.into_iter().cloned().collect() });
-        }
+        is_known(name, &inventory, &config)?;
     }
-    Ok(verify(worked.facts(&inventory, &config), &worked.problems, selection))
+    verify(&inventory, &config, problems, selection)
+}
+
+/// Nodes are of a group of EKS or of Karpenter; groups that are to be created have none yet.
+fn is_known(group: &str, inventory: &Inventory, config: &Config) -> Result<(), Error> {
+    let wanted = config.node_groups.iter().map(|group| &group.name);
+    let there = inventory.node_groups.iter().map(|group| &group.name);
+    let pools = inventory.nodes.iter().filter_map(|node| node.labels.get("karpenter.sh/nodepool"));
+    let known: BTreeSet<&String> = wanted.chain(there).chain(pools).collect();
+    if known.iter().any(|name| *name == group) {
+        return Ok(());
+    }
+    Err(Error::NoSuchNodeGroup { name: group.into(), known: known.into_iter().cloned().collect() })
 }
 
 fn selection(args: &VerifyArgs) -> Result<Selection, Error> {

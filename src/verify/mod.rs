@@ -8,11 +8,16 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::capacity::{Capacity, Question, capacity};
 use crate::check::live::matrix::CHECKS;
-use crate::check::live::{CannotTell, LiveFacts, Standing, cannot_tell};
-use crate::check::{Facts, live_findings};
+use crate::check::live::{CannotTell, JudgedNode, LiveFacts, Standing, cannot_tell};
+use crate::check::{Facts, graded, live_findings};
+use crate::config::Config;
+use crate::error::Error;
 use crate::finding::{Finding, Problem, has_errors};
-use crate::inventory::GapSource;
+use crate::inventory::{GapSource, Inventory};
+use crate::plan::{Plan, Planned, plan};
+use crate::render::{Rendered, render};
 
 pub use next::Step;
 pub use select::{Selection, unknown_rules};
@@ -82,26 +87,73 @@ pub struct NodeReport {
     pub pods_elsewhere: usize,
 }
 
-/// Judges the cluster. `stated_by_plan` is what planning has stated.
-pub fn verify(facts: Facts<'_>, stated_by_plan: &[Problem], selection: &Selection) -> Report {
-    let live = LiveFacts::new(facts);
-    let mut findings = selection.findings(live_findings(&live, stated_by_plan));
+/// What the cluster is measured by: the plan, made as if the CNI's settings were as planned already, since a setting that
+/// was lost must not change what is wanted.
+#[derive(Debug)]
+pub struct Measure {
+    /// The plan.
+    pub plan: Plan,
+    /// What it renders to.
+    pub rendered: Rendered,
+    /// What its pod subnets hold.
+    pub capacity: Capacity,
+    /// What planning has stated.
+    pub problems: Vec<Problem>,
+}
+
+impl Measure {
+    /// Plans. `problems` is what stood in the way of the wishes.
+    ///
+    /// # Errors
+    /// Those of [`render`]; defects of the program.
+    pub fn new(inventory: &Inventory, config: &Config, mut problems: Vec<Problem>) -> Result<Self, Error> {
+        let env = plan(inventory, config).plan.cni.env;
+        let mut settled = inventory.clone();
+        if let Some(aws_node) = &mut settled.aws_node {
+            aws_node.env.extend(env);
+        }
+        let Planned { plan, problems: stated } = plan(&settled, config);
+        problems.extend(stated);
+        let is_complete = !has_errors(&graded(problems.clone()));
+        let rendered = if is_complete { render(&plan, &settled)? } else { Rendered::default() };
+        let capacity = capacity(&settled, config, &plan, &Question::default());
+        Ok(Self { plan, rendered, capacity, problems })
+    }
+
+    /// The cluster beside the plan.
+    pub fn facts<'a>(&'a self, inventory: &'a Inventory, config: &'a Config) -> Facts<'a> {
+        Facts { inventory, config, plan: &self.plan, rendered: &self.rendered, capacity: &self.capacity }
+    }
+}
+
+/// Judges the cluster by the wishes. `problems` is what stood in the way of the wishes.
+///
+/// # Errors
+/// Those of [`Measure::new`].
+pub fn verify(
+    inventory: &Inventory,
+    config: &Config,
+    problems: Vec<Problem>,
+    selection: &Selection,
+) -> Result<Report, Error> {
+    let measure = Measure::new(inventory, config, problems)?;
+    let live = LiveFacts::new(measure.facts(inventory, config));
+    let mut findings = selection.findings(live_findings(&live, &measure.problems));
     findings.sort_by_key(|finding| (finding.severity, first_check(&finding.rule)));
+    let evidence = [GapSource::Pods, GapSource::NetworkInterfaces];
     let nodes: Vec<NodeReport> = live.nodes.iter().map(report_node).filter(|node| selection.takes(node)).collect();
-    Report {
-        cluster: facts.inventory.cluster.name.clone(),
-        region: facts.inventory.region.clone(),
-        collected_at: facts.inventory.collected_at.clone(),
-        evidence_read: facts.inventory.observed.is_some()
-            && [GapSource::Pods, GapSource::NetworkInterfaces]
-                .iter()
-                .all(|source| facts.inventory.gaps_in(*source).next().is_none()),
+    Ok(Report {
+        cluster: inventory.cluster.name.clone(),
+        region: inventory.region.clone(),
+        collected_at: inventory.collected_at.clone(),
+        evidence_read: inventory.observed.is_some()
+            && evidence.iter().all(|source| inventory.gaps_in(*source).next().is_none()),
         groups: groups(&nodes),
         nodes,
         left_out: live.left_out.clone(),
         findings,
         cannot_tell: selection.cannot_tell(cannot_tell(&live)),
-    }
+    })
 }
 
 /// Checks go from the CNI's settings over names and ENIConfigs to interfaces and pods, as causes go to what follows. Rules
@@ -110,7 +162,7 @@ fn first_check(rule: &str) -> u8 {
     CHECKS.iter().find(|check| check.rules.contains(&rule)).map_or(0, |check| check.number)
 }
 
-fn report_node(judged: &crate::check::live::JudgedNode<'_>) -> NodeReport {
+fn report_node(judged: &JudgedNode<'_>) -> NodeReport {
     let node = judged.node;
     let group = node.node_group().map(str::to_owned);
     NodeReport {

@@ -1,5 +1,6 @@
 //! The rules of `eniplan verify`: what the live cluster makes of the plan.
 
+mod causes;
 mod elsewhere;
 mod eni_configs;
 mod interfaces;
@@ -20,6 +21,7 @@ use super::Facts;
 use crate::finding::{Evidence, Subject};
 use crate::inventory::{CniSettings, Node};
 
+pub(super) use causes::without_effects;
 pub use judge::{Given, JudgedNode, Pods, Standing};
 pub(super) use table::LIVE_RULES;
 pub use unprovable::{CannotTell, cannot_tell};
