@@ -149,6 +149,14 @@ pub enum Error {
         /// The phases that are there.
         known: Vec<String>,
     },
+    /// `--only` or `--skip` names a rule that `verify` does not look at.
+    #[error("no rule `{name}` in `verify`")]
+    NoSuchRule {
+        /// The name given.
+        name: String,
+        /// The rules that are there.
+        known: Vec<String>,
+    },
     /// `--print` asked for something that this group or plan does not have.
     #[error("there is no {what} to print for {subject}")]
     NothingToPrint {
@@ -266,13 +274,12 @@ impl Error {
                 "the inventory has no nodes; describe one with --node-group, --subnet-cidr and --instance-id".into()
             }
             Self::NoSuchNode { name, known } => {
-                const SHOWN: usize = 5;
-                let distance = |other: &&String| strsim::damerau_levenshtein(name, other);
-                let mut nearest: Vec<&String> = known.iter().collect();
-                nearest.sort_by_key(distance);
-                let shown = nearest.iter().take(SHOWN).map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
-                let more = known.len().saturating_sub(SHOWN);
-                if more == 0 { format!("it has: {shown}") } else { format!("the nearest of its {} are: {shown}", known.len()) }
+                let shown = nearest(name, known);
+                let all = known.len() <= NEAREST;
+                if all { format!("it has: {shown}") } else { format!("the nearest of its {} are: {shown}", known.len()) }
+            }
+            Self::NoSuchRule { name, known } => {
+                format!("the nearest of its {} rules are: {}; docs/checks.md has them all", known.len(), nearest(name, known))
             }
             Self::NoSuchPhase { known, .. } if known.is_empty() => {
                 "eniplan.yaml has no phases; add them under spec.phases".into()
@@ -285,6 +292,16 @@ impl Error {
             }
         }
     }
+}
+
+/// How many names an error offers instead of one that is not there.
+const NEAREST: usize = 5;
+
+fn nearest(name: &str, known: &[String]) -> String {
+    let mut nearest: Vec<&str> = known.iter().map(String::as_str).collect();
+    nearest.sort_by_key(|other| strsim::damerau_levenshtein(name, other));
+    nearest.truncate(NEAREST);
+    nearest.join(", ")
 }
 
 /// How the process ends. The numbers are part of the command line's contract (`docs/cli.md`).

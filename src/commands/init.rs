@@ -25,7 +25,7 @@ pub(super) fn run(args: &InitArgs, cli: &Cli) -> Result<Outcome, Error> {
     if let Some(file) = file.filter(|file| file.exists()) {
         return Err(already_there(file));
     }
-    let inventory = load::load_inventory(&args.source(), None, cli)?;
+    let inventory = load::load_inventory(&args.source(), None, load::Extent::default(), cli)?;
     let proposal = propose(&inventory);
     let text = file.and_then(schema_line).unwrap_or_default() + &proposed_config(&proposal)?;
     let Decided { findings, .. } = decide(&inventory, &proposal.config, Vec::new(), None)?;

@@ -1,25 +1,29 @@
 //! Facts of the live cluster → [`Report`]: every node's standing, what is wrong, and what nobody can tell.
 
+mod next;
 mod select;
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::capacity::{Capacity, Question, capacity};
+use crate::check::live::matrix::CHECKS;
 use crate::check::live::{CannotTell, JudgedNode, LiveFacts, Standing, cannot_tell};
 use crate::check::{Facts, graded, live_findings};
 use crate::config::Config;
 use crate::error::Error;
 use crate::finding::{Finding, Problem, has_errors};
-use crate::inventory::Inventory;
+use crate::inventory::{GapSource, Inventory};
 use crate::plan::{Plan, Planned, plan};
 use crate::render::{Rendered, render};
 
+pub use next::Step;
 pub use select::{Selection, unknown_rules};
 
 /// What `verify` says.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Report {
     /// Name of the cluster.
     pub cluster: String,
@@ -27,20 +31,22 @@ pub struct Report {
     pub region: String,
     /// When the cluster was read, RFC 3339 in UTC.
     pub collected_at: String,
+    /// Whether pods and interfaces were read; otherwise nothing is known but what nodes are called and labelled.
+    pub evidence_read: bool,
     /// How the nodes stand, per group and zone.
     pub groups: Vec<GroupReport>,
     /// Each node, by name.
     pub nodes: Vec<NodeReport>,
     /// Nodes without aws-node, by what they are; they have no custom networking.
     pub left_out: BTreeMap<&'static str, u64>,
-    /// What is wrong, the worst first.
+    /// What is wrong: the worst first, and of what is as bad causes before what follows from them.
     pub findings: Vec<Finding>,
     /// What cannot be read or proved, with the command that tells. Never counted as passed.
     pub cannot_tell: Vec<CannotTell>,
 }
 
 /// How the nodes of one group stand in one zone.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct GroupReport {
     /// Node group or NodePool; `None` for nodes of neither.
     pub group: Option<String>,
@@ -55,7 +61,7 @@ pub struct GroupReport {
 }
 
 /// One node.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NodeReport {
     /// Name.
     pub name: String,
@@ -63,6 +69,8 @@ pub struct NodeReport {
     pub group: Option<String>,
     /// Zone name.
     pub zone: Option<String>,
+    /// Whether EKS replaces it: it is of a managed node group.
+    pub managed: bool,
     /// EC2 instance.
     pub instance_id: Option<String>,
     /// How it stands.
@@ -130,18 +138,28 @@ pub fn verify(
 ) -> Result<Report, Error> {
     let measure = Measure::new(inventory, config, problems)?;
     let live = LiveFacts::new(measure.facts(inventory, config));
-    let findings = selection.findings(live_findings(&live, &measure.problems));
+    let mut findings = selection.findings(live_findings(&live, &measure.problems));
+    findings.sort_by_key(|finding| (finding.severity, first_check(&finding.rule)));
+    let evidence = [GapSource::Pods, GapSource::NetworkInterfaces];
     let nodes: Vec<NodeReport> = live.nodes.iter().map(report_node).filter(|node| selection.takes(node)).collect();
     Ok(Report {
         cluster: inventory.cluster.name.clone(),
         region: inventory.region.clone(),
         collected_at: inventory.collected_at.clone(),
+        evidence_read: inventory.observed.is_some()
+            && evidence.iter().all(|source| inventory.gaps_in(*source).next().is_none()),
         groups: groups(&nodes),
         nodes,
         left_out: live.left_out.clone(),
         findings,
-        cannot_tell: cannot_tell(&live),
+        cannot_tell: selection.cannot_tell(cannot_tell(&live)),
     })
+}
+
+/// Checks go from the CNI's settings over names and ENIConfigs to interfaces and pods, as causes go to what follows. Rules
+/// of no check keep everything from being told.
+fn first_check(rule: &str) -> u8 {
+    CHECKS.iter().find(|check| check.rules.contains(&rule)).map_or(0, |check| check.number)
 }
 
 fn report_node(judged: &JudgedNode<'_>) -> NodeReport {
@@ -151,6 +169,7 @@ fn report_node(judged: &JudgedNode<'_>) -> NodeReport {
         name: node.name.clone(),
         group: group.or_else(|| node.labels.get("karpenter.sh/nodepool").cloned()),
         zone: node.zone().map(str::to_owned),
+        managed: node.node_group().is_some(),
         instance_id: node.instance_id.clone(),
         standing: judged.standing,
         because: judged.because.clone(),
@@ -188,8 +207,10 @@ impl Report {
         standing
     }
 
-    /// Whether every node stands right and nothing is an error.
+    /// Whether every node stands right, as far as pods and interfaces prove it, and nothing is an error.
     pub fn is_right(&self) -> bool {
-        self.nodes.iter().all(|node| node.standing == Standing::Right) && !has_errors(&self.findings)
+        self.evidence_read
+            && self.nodes.iter().all(|node| node.standing == Standing::Right)
+            && !has_errors(&self.findings)
     }
 }

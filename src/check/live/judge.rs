@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::Facts;
@@ -19,7 +20,7 @@ pub(super) const SOURCE_TEMPLATE_LABEL: &str = "eks.amazonaws.com/sourceLaunchTe
 pub(super) const SOURCE_VERSION_LABEL: &str = "eks.amazonaws.com/sourceLaunchTemplateVersion";
 
 /// How a node stands to the plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
     /// It uses the planned ENIConfig, and so do all its interfaces and pods.

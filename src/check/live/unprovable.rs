@@ -1,5 +1,6 @@
 //! What cannot be read or proved, and how to find out. Never counted as passed.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::LiveFacts;
@@ -8,7 +9,7 @@ use crate::render::shell_line;
 use crate::resolve::is_zone_label;
 
 /// One thing that nobody can tell from what was read.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct CannotTell {
     /// Number of the row in [`super::matrix::CHECKS`].
     pub check: u8,

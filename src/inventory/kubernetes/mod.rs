@@ -2,5 +2,9 @@
 
 mod managed_fields;
 mod objects;
+mod pods;
+mod verify_objects;
 
 pub(crate) use objects::{CrdObject, DaemonSetObject, EniConfigObject, List, NodeObject};
+pub(crate) use pods::PodObject;
+pub(crate) use verify_objects::{CniNodeObject, Ec2NodeClassObject, NodePoolObject, SecurityGroupPolicyObject};
