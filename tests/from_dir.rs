@@ -15,5 +15,7 @@ mod bench;
 mod broken;
 #[path = "from_dir/dump.rs"]
 mod dump;
+#[path = "live/observed.rs"]
+mod observed;
 #[path = "from_dir/same.rs"]
 mod same;

@@ -28,6 +28,8 @@ mod errors;
 mod faults;
 #[path = "live/kubernetes.rs"]
 mod kubernetes;
+#[path = "live/observed.rs"]
+mod observed;
 #[path = "live/pages.rs"]
 mod pages;
 #[path = "live/proxy.rs"]

@@ -29,7 +29,6 @@ pub(super) struct Loaded {
 
 /// What is read of a cluster beyond what every command needs.
 #[derive(Debug, Clone, Copy, Default)]
-#[cfg_attr(not(feature = "live"), allow(dead_code))]
 pub(super) struct Extent {
     /// All versions of launch templates, where older ones matter.
     pub(super) all_versions: bool,
@@ -74,13 +73,8 @@ pub(super) fn load_inventory(
         (Some(path), _) => (path, read_file(path)?),
         (None, Some(path)) => {
             let also = config.map(AlsoRead::named_in).unwrap_or_default();
-            (
-                path,
-                read_folder(
-                    path,
-                    &AlsoRead { all_versions: extent.all_versions, verification: extent.verification, ..also },
-                )?,
-            )
+            let Extent { all_versions, verification } = extent;
+            (path, read_folder(path, &AlsoRead { all_versions, verification, ..also })?)
         }
         (None, None) => return read_cluster(wanted.ok_or(Error::NoSource)?, source, config, extent, cli),
     };
@@ -187,7 +181,7 @@ pub(super) fn collect_options(
         region: source.region.clone().or_else(|| config.and_then(|config| config.region.clone())),
         profile: source.profile.clone(),
         kube_context: source.kube_context.clone(),
-        also: config.map(crate::live::AlsoRead::named_in).unwrap_or_default(),
+        also: config.map(AlsoRead::named_in).unwrap_or_default(),
         ..crate::live::CollectOptions::new(cluster)
     }
 }

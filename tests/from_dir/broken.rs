@@ -5,27 +5,28 @@ use std::fmt::Write as _;
 
 use eniplan::error::Error;
 use eniplan::inventory::{AlsoRead, Inventory, from_documents};
+use serde_json::json;
 
-use crate::bench::{fixture, source};
+use crate::bench::source;
 use crate::dump::Shell;
+use crate::observed;
 use crate::same::follow;
-
-/// A group with a launch template, an image and an add-on.
-const FIXTURE: &str = "enterprise";
 
 type Files = BTreeMap<String, Vec<u8>>;
 
-/// All files of a cluster.
+/// All files of a cluster that has everything.
 fn whole() -> Files {
+    let mut seed = observed::seed();
+    let image = "ami-0c553e14811e26b60";
+    seed["images"] = json!([{"image_id": image, "name": "amazon-eks-node-al2023-x86_64-standard-1.33-v20251023"}]);
+    seed["launch_templates"][0]["versions"][0]["launch_template_data"]["ImageId"] = image.into();
     let shell = Shell::start();
-    let (dump, _) = shell.seed(&fixture(FIXTURE));
-    follow(&shell, &dump, &source("fixtures").join(FIXTURE).join("eniplan.yaml"));
-    for command in [
-        "kubectl get --raw /apis > api-groups.json",
-        "aws eks list-addons --cluster-name CLUSTER --output json > list-addons.json",
-    ] {
-        assert_eq!(shell.run(&dump, &command.replace("CLUSTER", &dump.cluster)), "");
-    }
+    let (dump, _) = shell.seed(&seed);
+    follow(&shell, &dump, &source("fixtures/three-zones/eniplan.yaml"), "verify");
+    let more = "kubectl get --raw /apis > api-groups.json
+        aws eks list-addons --cluster-name $CLUSTER --output json > list-addons.json
+        aws eks list-nodegroups --cluster-name $CLUSTER --output json > list-nodegroups.json";
+    assert_eq!(shell.run(&dump, more), "");
     dump.names().into_iter().map(|name| (name.clone(), std::fs::read(dump.path().join(name)).unwrap())).collect()
 }
 
@@ -56,7 +57,7 @@ fn a_file_that_is_missing_or_empty_is_a_gap_that_says_how_to_make_it() {
         let without = read(&fewer);
         match &without {
             Ok(inventory) => inventory.gaps.iter().for_each(|gap| {
-                writeln!(page, "  {:?} {} {}", gap.source, gap.action, gap.message).unwrap();
+                writeln!(page, "  {}: {}", gap.action, gap.message).unwrap();
             }),
             Err(error) => writeln!(page, "  error: {}", said(error)).unwrap(),
         }
@@ -134,17 +135,21 @@ fn a_list_that_is_not_whole_is_refused() {
     assert_eq!(refused, files.len() - single.count());
 }
 
+/// As Windows PowerShell writes.
+fn utf16(text: &str) -> Vec<u8> {
+    format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect()
+}
+
 #[test]
 fn whatever_shell_has_written_the_files_they_say_the_same() {
     let files = whole();
     let expected = read(&files).unwrap();
-    let utf16 = |text: &str| "\u{feff}".encode_utf16().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
-    let shells: [(&str, &dyn Fn(&str) -> Vec<u8>); 3] = [
-        ("with a mark", &|text| format!("\u{feff}{text}").into()),
-        ("with CRLF", &|text| text.replace('\n', "\r\n").into()),
-        ("in UTF-16", &|text| utf16(&text.replace('\n', "\r\n"))),
+    let shells: [fn(&str) -> Vec<u8>; 3] = [
+        |text| format!("\u{feff}{text}").into(),
+        |text| text.replace('\n', "\r\n").into(),
+        |text| utf16(&text.replace('\n', "\r\n")),
     ];
-    for (what, shell) in shells {
+    for (what, shell) in ["with a mark", "with CRLF", "in UTF-16"].into_iter().zip(shells) {
         let written = files.iter().map(|(name, bytes)| (name.clone(), shell(std::str::from_utf8(bytes).unwrap())));
         assert_eq!(read(&written.collect()).unwrap(), expected, "{what}");
     }

@@ -7,13 +7,14 @@ use eniplan::inventory::{GapSource, Inventory};
 
 use crate::bench::{fixture, fixtures, source};
 use crate::dump::{Dump, Shell, eniplan};
+use crate::observed;
 
 /// Runs the commands that the program asks for until it asks for nothing new.
-pub(crate) fn follow(shell: &Shell, dump: &Dump, config: &Path) -> Inventory {
+pub(crate) fn follow(shell: &Shell, dump: &Dump, config: &Path, purpose: &str) -> Inventory {
     let mut known = Vec::new();
     shell.run(dump, &format!("aws eks describe-cluster --name {} --output json > describe-cluster.json", dump.cluster));
     loop {
-        let inventory = inventory(dump, config);
+        let inventory = inventory(dump, config, purpose);
         let commands = inventory.gaps.iter().flat_map(|gap| gap.message.split('`').skip(1).step_by(2));
         let new: Vec<String> = commands.map(str::to_owned).filter(|command| !known.contains(command)).collect();
         if new.is_empty() {
@@ -26,9 +27,10 @@ pub(crate) fn follow(shell: &Shell, dump: &Dump, config: &Path) -> Inventory {
     }
 }
 
-fn inventory(dump: &Dump, config: &Path) -> Inventory {
+fn inventory(dump: &Dump, config: &Path, purpose: &str) -> Inventory {
     let config = config.to_str().unwrap();
-    let output = eniplan(dump.path(), &["inventory", "--from-dir", dump.text(), "--config", config]);
+    let source = ["--from-dir", dump.text(), "--config", config];
+    let output = eniplan(dump.path(), &[["inventory", "--for", purpose].as_slice(), &source].concat());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Inventory::from_json(std::str::from_utf8(&output.stdout).unwrap(), "the folder").unwrap()
 }
@@ -88,7 +90,7 @@ fn the_commands_that_gaps_name_lead_to_the_inventory_of_the_cluster_and_to_the_s
     for name in fixtures() {
         let (dump, expected) = shell.seed(&fixture(&name));
         let config = source("fixtures").join(&name).join("eniplan.yaml");
-        let read = follow(&shell, &dump, &config);
+        let read = follow(&shell, &dump, &config, "plan");
         closed += usize::from(read.gaps.is_empty());
         assert_read(read, Inventory::from_json(&expected.to_string(), "the seed").unwrap(), &name);
         assert_generated(&dump, &config, &name);
@@ -113,12 +115,37 @@ fn the_commands_of_the_page_make_the_folder() {
         let said = shell.run(&dump, &documented_commands());
         let is_absence = |line: &str| line.contains("ResourceNotFoundException") || line.contains("resource type");
         assert!(said.lines().all(is_absence), "{said}");
-        let left = inventory(&dump, &config).gaps;
+        let left = inventory(&dump, &config, "plan").gaps;
         let by_id = [GapSource::Images, GapSource::InstanceTypes];
         assert!(left.iter().all(|gap| by_id.contains(&gap.source)), "{name}: {left:?}");
-        let mut read = follow(&shell, &dump, &config);
+        let mut read = follow(&shell, &dump, &config, "plan");
         assert_eq!(read.gaps, [], "{name}");
         assert!(read.observed.take().is_some());
         assert_same(read, Inventory::from_json(&expected.to_string(), "the seed").unwrap(), name);
+    }
+}
+
+#[test]
+fn what_verify_looks_at_is_in_the_folder_too() {
+    let shell = Shell::start();
+    let seeds = ["healthy", "branch-interfaces"].map(|name| {
+        let folder = source("tests/verify").join(name);
+        let text = std::fs::read_to_string(folder.join("inventory.json")).unwrap();
+        (name, serde_json::from_str(&text).unwrap(), folder.join("eniplan.yaml"))
+    });
+    let more = ("three-zones", observed::seed(), source("fixtures/three-zones/eniplan.yaml"));
+    for (name, seed, config) in seeds.into_iter().chain([more]) {
+        let (dump, expected) = shell.seed(&seed);
+        let read = follow(&shell, &dump, &config, "verify");
+        assert_eq!(read.gaps, [], "{name}");
+        let mut expected = Inventory::from_json(&expected.to_string(), "the seed").unwrap();
+        for interface in expected.observed.iter_mut().flat_map(|observed| &mut observed.network_interfaces) {
+            // EC2 gives an empty text, and neither reader keeps it.
+            interface.description = interface.description.take().filter(|text| !text.is_empty());
+        }
+        assert!(expected.observed.as_ref().is_some_and(|observed| observed.pods.len() > 4), "{name}");
+        // One of the files is enough for the others to be looked for.
+        assert_eq!(inventory(&dump, &config, "plan").observed, read.observed, "{name}");
+        assert_same(read, expected, name);
     }
 }

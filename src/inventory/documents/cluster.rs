@@ -9,7 +9,6 @@ use super::instances::{DescribeImages, DescribeInstanceTypes};
 use super::names;
 use super::templates::{DescribeLaunchTemplateVersions, DescribeLaunchTemplates};
 use crate::error::Error;
-use crate::inventory::NO_FILE;
 use crate::inventory::named::{AlsoRead, Named};
 use crate::inventory::{AddOn, Cluster, Image, InstanceType, LaunchTemplate, LaunchTemplateVersion, Node, NodeGroup};
 
@@ -27,10 +26,7 @@ pub(super) fn add_on(folder: &mut Folder<'_>, cluster: &Cluster) -> Result<Optio
         return Ok(Some(answer.into()));
     }
     if listed.is_none_or(|list| list.addons.iter().any(|name| name == VPC_CNI)) {
-        let (absence, remedy) = (folder.absence(names::ADD_ON), folder.remedy(names::ADD_ON));
-        let proof = folder.remedy(names::ADD_ONS).replacen("make it", "make list-addons.json", 1);
-        let message = format!("{absence}; {remedy}, or, if there is no such add-on, {proof}");
-        folder.gap_saying(names::ADD_ON, Some(NO_FILE), message);
+        folder.gap_unless(names::ADD_ON, "there is no such add-on", names::ADD_ONS);
     }
     Ok(None)
 }
@@ -60,7 +56,6 @@ pub(super) fn node_groups(folder: &mut Folder<'_>, cluster: &Cluster, nodes: &[N
         None => {}
     }
     for name in wanted.into_iter().filter(|name| !found.contains_key(name)) {
-        folder.fill_in("NAME", &name);
         folder.fill_in("NODEGROUP", &name);
         let reason = format!("the folder has no file of the node group {name}");
         folder.gap_because(names::NODE_GROUP, reason);
@@ -130,7 +125,6 @@ pub(super) fn launch_templates(
         let missing: Vec<String> =
             in_use.iter().filter(|number| !found.contains_key(number)).map(i64::to_string).collect();
         if !missing.is_empty() {
-            folder.fill_in("NAME", id);
             folder.fill_in("TEMPLATE", id);
             let which = if missing.len() == 1 { "version" } else { "versions" };
             let reason = format!("no file has {which} {} of {id}", missing.join(", "));

@@ -74,6 +74,13 @@ impl<'a> Folder<'a> {
         self.gap_because(known, self.absence(known));
     }
 
+    /// Records that the file is missing, which another one can show to be as it should be.
+    pub(super) fn gap_unless(&mut self, known: Known, reason: &str, proof: Known) {
+        let (absence, remedy, proof_remedy) = (self.absence(known), self.remedy(known), self.remedy(proof));
+        let proof_remedy = proof_remedy.replacen("make it", &format!("make {}", proof.name()), 1);
+        self.gap_saying(known, Some(NO_FILE), format!("{absence}; {remedy}, or, if {reason}, {proof_remedy}"));
+    }
+
     /// Records that something is missing from the file.
     pub(super) fn gap_because(&mut self, known: Known, reason: String) {
         let message = format!("{reason}; {}", self.remedy(known));
@@ -97,9 +104,9 @@ impl<'a> Folder<'a> {
     }
 
     /// How it is missing.
-    pub(super) fn absence(&self, known: Known) -> String {
+    fn absence(&self, known: Known) -> String {
         let name = self.filled(&known.name());
-        if self.has(known) && !known.many {
+        if self.has(known) && known.many.is_none() {
             format!("{name} is empty, as when its command failed")
         } else {
             format!("the folder has no {name}")
@@ -107,7 +114,7 @@ impl<'a> Folder<'a> {
     }
 
     /// The command that makes it.
-    pub(super) fn remedy(&self, known: Known) -> String {
+    fn remedy(&self, known: Known) -> String {
         format!("make it with `{}`", self.filled(&format!("{} > {}", known.command, known.name())))
     }
 
@@ -146,7 +153,7 @@ mod tests {
     #[test]
     fn a_gap_says_which_command_closes_it() {
         assert_eq!(
-            gap(&[("CLUSTER", "prod"), ("NODEGROUP", "web"), ("NAME", "web")], NODE_GROUP, &[]),
+            gap(&[("CLUSTER", "prod"), ("NODEGROUP", "web")], NODE_GROUP, &[]),
             "the folder has no describe-nodegroup-web.json; make it with `aws eks describe-nodegroup --cluster-name prod \
              --nodegroup-name web --output json > describe-nodegroup-web.json`"
         );
@@ -159,8 +166,8 @@ mod tests {
 
     #[test]
     fn what_means_something_to_a_shell_enters_no_command() {
-        let message = gap(&[("CLUSTER", "$(id)"), ("NODEGROUP", "a b"), ("NAME", "../x`y")], NODE_GROUP, &[]);
+        let message = gap(&[("CLUSTER", "$(id)"), ("NODEGROUP", "../x`y")], NODE_GROUP, &[]);
         assert!(message.contains("--cluster-name CLUSTER --nodegroup-name NODEGROUP"), "{message}");
-        assert!(message.ends_with("> describe-nodegroup-NAME.json`"), "{message}");
+        assert!(message.ends_with("> describe-nodegroup-NODEGROUP.json`"), "{message}");
     }
 }

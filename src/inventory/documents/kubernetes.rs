@@ -7,7 +7,10 @@ use super::document::OfKind;
 use super::folder::Folder;
 use super::names::{self, Known};
 use crate::error::Error;
-use crate::inventory::kubernetes::{CrdObject, DaemonSetObject, EniConfigObject, NodeObject};
+use crate::inventory::kubernetes::{
+    CniNodeObject, CrdObject, DaemonSetObject, Ec2NodeClassObject, EniConfigObject, NodeObject, NodePoolObject,
+    PodObject, SecurityGroupPolicyObject,
+};
 use crate::inventory::{AwsNode, Cluster, EniConfig, EniConfigCrd, Node, Observed};
 
 /// What the files of Kubernetes say.
@@ -21,17 +24,25 @@ pub(super) struct Kubernetes {
     pub(super) observed: Option<Observed>,
 }
 
-impl OfKind for CrdObject {
-    const KIND: &'static str = "CustomResourceDefinition";
+macro_rules! of_kind {
+    ($($object:ty: $kind:literal,)*) => {$(
+        impl OfKind for $object {
+            const KIND: &'static str = $kind;
+        }
+    )*};
 }
-impl OfKind for EniConfigObject {
-    const KIND: &'static str = "ENIConfig";
-}
-impl OfKind for DaemonSetObject {
-    const KIND: &'static str = "DaemonSet";
-}
-impl OfKind for NodeObject {
-    const KIND: &'static str = "Node";
+
+of_kind! {
+    ApiGroups: "APIGroupList",
+    CrdObject: "CustomResourceDefinition",
+    EniConfigObject: "ENIConfig",
+    DaemonSetObject: "DaemonSet",
+    NodeObject: "Node",
+    PodObject: "Pod",
+    CniNodeObject: "CNINode",
+    SecurityGroupPolicyObject: "SecurityGroupPolicy",
+    NodePoolObject: "NodePool",
+    Ec2NodeClassObject: "EC2NodeClass",
 }
 
 /// `APIGroupList` of the API server: which kinds can be there at all.
@@ -42,16 +53,18 @@ struct ApiGroups {
 
 #[derive(Debug, Deserialize)]
 struct ApiGroup {
-    name: String,
+    versions: Vec<GroupVersion>,
 }
 
-impl OfKind for ApiGroups {
-    const KIND: &'static str = "APIGroupList";
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct GroupVersion {
+    group_version: String,
 }
 
 /// Reads the objects. A file that is missing is no gap where its kind is known not to be installed.
 pub(super) fn objects(folder: &mut Folder<'_>, cluster: &Cluster, verification: bool) -> Result<Kubernetes, Error> {
-    let reader = Reader { has_endpoint: cluster.endpoint.is_some(), groups: groups(folder)? };
+    let reader = Reader { has_endpoint: cluster.endpoint.is_some(), served: served(folder)? };
     let crd = match folder.one(names::ENI_CONFIG_CRD) {
         Some(document) => Crd::Read(document.objects::<CrdObject>()?.into_iter().find(CrdObject::is_of_eni_configs)),
         None if reader.is_not_installed(ENI_CONFIGS) => Crd::Read(None),
@@ -81,9 +94,13 @@ pub(super) fn objects(folder: &mut Folder<'_>, cluster: &Cluster, verification: 
     Ok(Kubernetes { eni_config_crd, eni_configs, aws_node, nodes, observed })
 }
 
-/// Groups of the API that have the kinds.
+/// Groups of the API, with the version that has the kind; a group can be there without it.
 const ALWAYS: &str = "";
-const ENI_CONFIGS: &str = "crd.k8s.amazonaws.com";
+const ENI_CONFIGS: &str = "crd.k8s.amazonaws.com/v1alpha1";
+const CNI_NODES: &str = "vpcresources.k8s.aws/v1alpha1";
+const SECURITY_GROUP_POLICIES: &str = "vpcresources.k8s.aws/v1beta1";
+const NODE_POOLS: &str = "karpenter.sh/v1";
+const EC2_NODE_CLASSES: &str = "karpenter.k8s.aws/v1";
 
 enum Crd {
     Read(Option<CrdObject>),
@@ -92,16 +109,17 @@ enum Crd {
 
 struct Reader {
     has_endpoint: bool,
-    groups: Option<Vec<String>>,
+    /// Versions of groups that the API server has, where they are known.
+    served: Option<Vec<String>>,
 }
 
 impl Reader {
-    fn is_not_installed(&self, group: &str) -> bool {
-        let is_there = |groups: &Vec<String>| groups.iter().any(|name| name == group);
-        group != ALWAYS && self.groups.as_ref().is_some_and(|groups| !is_there(groups))
+    fn is_not_installed(&self, version: &str) -> bool {
+        let is_there = |served: &Vec<String>| served.iter().any(|one| one == version);
+        version != ALWAYS && self.served.as_ref().is_some_and(|served| !is_there(served))
     }
 
-    fn list<T, U>(&self, folder: &mut Folder<'_>, known: Known, group: &str) -> Result<Vec<U>, Error>
+    fn list<T, U>(&self, folder: &mut Folder<'_>, known: Known, version: &str) -> Result<Vec<U>, Error>
     where
         T: DeserializeOwned + OfKind,
         U: From<T>,
@@ -109,8 +127,12 @@ impl Reader {
         if let Some(document) = folder.one(known) {
             return Ok(document.objects::<T>()?.into_iter().map(U::from).collect());
         }
-        if !self.is_not_installed(group) {
+        if version == ALWAYS || known == names::ENI_CONFIGS || !self.has_endpoint {
             self.gap(folder, known);
+        } else if self.served.is_none() {
+            folder.gap_unless(known, "there is no such kind", names::API_GROUPS);
+        } else if !self.is_not_installed(version) {
+            folder.gap(known);
         }
         Ok(Vec::new())
     }
@@ -136,12 +158,30 @@ impl Reader {
         if !verification && !KINDS.into_iter().any(|known| folder.has(known)) {
             return Ok(None);
         }
-        Ok(Some(Observed::default()))
+        Ok(Some(Observed {
+            pods: self.list::<PodObject, _>(folder, names::PODS, ALWAYS)?,
+            network_interfaces: Vec::new(),
+            cni_nodes: self.list::<CniNodeObject, _>(folder, names::CNI_NODES, CNI_NODES)?,
+            security_group_policies: self.list::<SecurityGroupPolicyObject, _>(
+                folder,
+                names::SECURITY_GROUP_POLICIES,
+                SECURITY_GROUP_POLICIES,
+            )?,
+            node_pools: self.list::<NodePoolObject, _>(folder, names::NODE_POOLS, NODE_POOLS)?,
+            ec2_node_classes: self.list::<Ec2NodeClassObject, _>(folder, names::EC2_NODE_CLASSES, EC2_NODE_CLASSES)?,
+        }))
     }
 }
 
-fn groups(folder: &Folder<'_>) -> Result<Option<Vec<String>>, Error> {
+fn served(folder: &Folder<'_>) -> Result<Option<Vec<String>>, Error> {
     let Some(document) = folder.one(names::API_GROUPS) else { return Ok(None) };
     let lists = document.objects::<ApiGroups>()?;
-    Ok(Some(lists.into_iter().flat_map(|list| list.groups).map(|group| group.name).collect()))
+    Ok(Some(
+        lists
+            .into_iter()
+            .flat_map(|list| list.groups)
+            .flat_map(|group| group.versions)
+            .map(|version| version.group_version)
+            .collect(),
+    ))
 }

@@ -7,8 +7,8 @@ use crate::inventory::GapSource;
 pub(super) struct Known {
     /// Its name without `.json`.
     pub(super) stem: &'static str,
-    /// Whether there may be several: the stem, and the stem with anything behind it.
-    pub(super) many: bool,
+    /// Where there may be several, what its command writes behind the stem; any name that begins with it is read.
+    pub(super) many: Option<&'static str>,
     pub(super) holds: Holds,
     /// What makes it, without the file. Words in capitals stand for what the reader fills in.
     pub(super) command: &'static str,
@@ -27,7 +27,7 @@ pub(super) enum Holds {
 }
 
 macro_rules! known {
-    ($($name:ident: $stem:literal $many:literal $holds:expr, $source:ident, $action:literal, $command:literal;)*) => {
+    ($($name:ident: $stem:literal $many:tt $holds:expr, $source:ident, $action:literal, $command:literal;)*) => {
         $(pub(super) const $name: Known = Known {
             stem: $stem, many: $many, holds: $holds, command: $command, source: GapSource::$source, action: $action,
         };)*
@@ -39,65 +39,65 @@ macro_rules! known {
 use Holds::{Answer, Objects};
 
 known! {
-    CLUSTER: "describe-cluster" false Answer("cluster"), NodeGroups, "eks:DescribeCluster",
+    CLUSTER: "describe-cluster" (None) Answer("cluster"), NodeGroups, "eks:DescribeCluster",
         "aws eks describe-cluster --name CLUSTER --output json";
-    NODE_GROUPS: "list-nodegroups" false Answer("nodegroups"), NodeGroups, "eks:ListNodegroups",
+    NODE_GROUPS: "list-nodegroups" (None) Answer("nodegroups"), NodeGroups, "eks:ListNodegroups",
         "aws eks list-nodegroups --cluster-name CLUSTER --output json";
-    NODE_GROUP: "describe-nodegroup" true Answer("nodegroup"), NodeGroups, "eks:DescribeNodegroup",
+    NODE_GROUP: "describe-nodegroup" (Some("-NODEGROUP")) Answer("nodegroup"), NodeGroups, "eks:DescribeNodegroup",
         "aws eks describe-nodegroup --cluster-name CLUSTER --nodegroup-name NODEGROUP --output json";
-    ADD_ONS: "list-addons" false Answer("addons"), AddOn, "eks:ListAddons",
+    ADD_ONS: "list-addons" (None) Answer("addons"), AddOn, "eks:ListAddons",
         "aws eks list-addons --cluster-name CLUSTER --output json";
-    ADD_ON: "describe-addon" false Answer("addon"), AddOn, "eks:DescribeAddon",
+    ADD_ON: "describe-addon" (None) Answer("addon"), AddOn, "eks:DescribeAddon",
         "aws eks describe-addon --cluster-name CLUSTER --addon-name vpc-cni --output json";
-    VPCS: "describe-vpcs" false Answer("Vpcs"), Vpc, "ec2:DescribeVpcs",
+    VPCS: "describe-vpcs" (None) Answer("Vpcs"), Vpc, "ec2:DescribeVpcs",
         "aws ec2 describe-vpcs --output json";
-    SUBNETS: "describe-subnets" false Answer("Subnets"), Subnets, "ec2:DescribeSubnets",
+    SUBNETS: "describe-subnets" (None) Answer("Subnets"), Subnets, "ec2:DescribeSubnets",
         "aws ec2 describe-subnets --output json";
-    SECURITY_GROUPS: "describe-security-groups" false Answer("SecurityGroups"), SecurityGroups,
+    SECURITY_GROUPS: "describe-security-groups" (None) Answer("SecurityGroups"), SecurityGroups,
         "ec2:DescribeSecurityGroups", "aws ec2 describe-security-groups --output json";
-    ROUTE_TABLES: "describe-route-tables" false Answer("RouteTables"), RouteTables, "ec2:DescribeRouteTables",
+    ROUTE_TABLES: "describe-route-tables" (None) Answer("RouteTables"), RouteTables, "ec2:DescribeRouteTables",
         "aws ec2 describe-route-tables --output json";
-    LAUNCH_TEMPLATES: "describe-launch-templates" false Answer("LaunchTemplates"), LaunchTemplates,
+    LAUNCH_TEMPLATES: "describe-launch-templates" (None) Answer("LaunchTemplates"), LaunchTemplates,
         "ec2:DescribeLaunchTemplates", "aws ec2 describe-launch-templates --output json";
-    LAUNCH_TEMPLATE_VERSIONS: "describe-launch-template-versions" true Answer("LaunchTemplateVersions"),
+    LAUNCH_TEMPLATE_VERSIONS: "describe-launch-template-versions" (Some("-TEMPLATE")) Answer("LaunchTemplateVersions"),
         LaunchTemplates, "ec2:DescribeLaunchTemplateVersions",
         "aws ec2 describe-launch-template-versions --launch-template-id TEMPLATE --output json";
-    IMAGES: "describe-images" false Answer("Images"), Images, "ec2:DescribeImages",
+    IMAGES: "describe-images" (None) Answer("Images"), Images, "ec2:DescribeImages",
         "aws ec2 describe-images --filters Name=image-id,Values=IMAGES --output json";
-    INSTANCE_TYPES: "describe-instance-types" false Answer("InstanceTypes"), InstanceTypes,
+    INSTANCE_TYPES: "describe-instance-types" (None) Answer("InstanceTypes"), InstanceTypes,
         "ec2:DescribeInstanceTypes",
         "aws ec2 describe-instance-types --filters Name=instance-type,Values=TYPES --output json";
-    NETWORK_INTERFACES: "describe-network-interfaces" true Answer("NetworkInterfaces"), NetworkInterfaces,
+    NETWORK_INTERFACES: "describe-network-interfaces" (Some("")) Answer("NetworkInterfaces"), NetworkInterfaces,
         "ec2:DescribeNetworkInterfaces",
         "aws ec2 describe-network-interfaces --filters Name=vpc-id,Values=VPC --output json";
-    API_GROUPS: "api-groups" false Objects("APIGroupList"), EniConfigCrd, "get apis",
+    API_GROUPS: "api-groups" (None) Objects("APIGroupList"), EniConfigCrd, "get apis",
         "kubectl get --raw /apis";
-    ENI_CONFIG_CRD: "eniconfig-crd" false Objects("CustomResourceDefinition"), EniConfigCrd,
+    ENI_CONFIG_CRD: "eniconfig-crd" (None) Objects("CustomResourceDefinition"), EniConfigCrd,
         "get customresourcedefinitions",
         "kubectl get crds --field-selector metadata.name=eniconfigs.crd.k8s.amazonaws.com --output json";
-    ENI_CONFIGS: "eniconfigs" false Objects("ENIConfig"), EniConfigs, "list eniconfigs",
+    ENI_CONFIGS: "eniconfigs" (None) Objects("ENIConfig"), EniConfigs, "list eniconfigs",
         "kubectl get eniconfigs --show-managed-fields --output json";
-    AWS_NODE: "aws-node" false Objects("DaemonSet"), AwsNode, "get daemonsets",
+    AWS_NODE: "aws-node" (None) Objects("DaemonSet"), AwsNode, "get daemonsets",
         "kubectl get daemonsets --namespace kube-system --field-selector metadata.name=aws-node --show-managed-fields --output json";
-    NODES: "nodes" false Objects("Node"), Nodes, "list nodes", "kubectl get nodes --output json";
-    PODS: "pods" false Objects("Pod"), Pods, "list pods", "kubectl get pods --all-namespaces --output json";
-    CNI_NODES: "cninodes" false Objects("CNINode"), CniNodes, "list cninodes", "kubectl get cninodes --output json";
-    SECURITY_GROUP_POLICIES: "securitygrouppolicies" false Objects("SecurityGroupPolicy"), SecurityGroupPolicies,
+    NODES: "nodes" (None) Objects("Node"), Nodes, "list nodes", "kubectl get nodes --output json";
+    PODS: "pods" (None) Objects("Pod"), Pods, "list pods", "kubectl get pods --all-namespaces --output json";
+    CNI_NODES: "cninodes" (None) Objects("CNINode"), CniNodes, "list cninodes", "kubectl get cninodes --output json";
+    SECURITY_GROUP_POLICIES: "securitygrouppolicies" (None) Objects("SecurityGroupPolicy"), SecurityGroupPolicies,
         "list securitygrouppolicies", "kubectl get securitygrouppolicies --all-namespaces --output json";
-    NODE_POOLS: "nodepools" false Objects("NodePool"), NodePools, "list nodepools",
+    NODE_POOLS: "nodepools" (None) Objects("NodePool"), NodePools, "list nodepools",
         "kubectl get nodepools.karpenter.sh --output json";
-    EC2_NODE_CLASSES: "ec2nodeclasses" false Objects("EC2NodeClass"), Ec2NodeClasses, "list ec2nodeclasses",
+    EC2_NODE_CLASSES: "ec2nodeclasses" (None) Objects("EC2NodeClass"), Ec2NodeClasses, "list ec2nodeclasses",
         "kubectl get ec2nodeclasses.karpenter.k8s.aws --output json";
 }
 
 impl Known {
-    /// Its name, or what the names of its kind look like.
+    /// Its name, as its command gives it.
     pub(super) fn name(&self) -> String {
-        if self.many { format!("{}-NAME.json", self.stem) } else { format!("{}.json", self.stem) }
+        format!("{}{}.json", self.stem, self.many.unwrap_or_default())
     }
 
     fn is_named(&self, stem: &str) -> bool {
-        stem == self.stem || (self.many && stem.starts_with(self.stem))
+        stem == self.stem || (self.many.is_some() && stem.starts_with(self.stem))
     }
 }
 
@@ -165,7 +165,7 @@ mod tests {
             ("Nodes.json", Some("nodes.json")),
             ("nodes.yaml", Some("nodes.json")),
             ("nodes.json.txt", Some("nodes.json")),
-            ("describe-nodegroup-web.txt", Some("describe-nodegroup-NAME.json")),
+            ("describe-nodegroup-web.txt", Some("describe-nodegroup-NODEGROUP.json")),
             ("eniconfig.json", Some("eniconfigs.json")),
             ("pods-kube-system.json", Some("pods.json")),
             ("inventory.json", None),
