@@ -25,6 +25,8 @@ pub struct Proposed<'a> {
     pub new_subnets: Option<&'a NewSubnets>,
     /// The commands that make them.
     pub commands: Option<&'a str>,
+    /// Whether the node groups are yet to be described.
+    pub to_describe: bool,
     /// What the plan of the file has to say.
     pub findings: &'a [Finding],
 }
@@ -41,10 +43,12 @@ pub fn text(file: &Path, proposed: &Proposed<'_>, quiet: bool) -> String {
         ignore.len()
     );
     if !quiet {
-        text.push_str(&format!(
-            "\nNext: read it, then look at the plan with the same flags:\n  eniplan plan --config {}\n",
-            file.display()
-        ));
+        let first = if proposed.to_describe {
+            "\nNext: describe the node groups that are to be made, then look at the plan"
+        } else {
+            "\nNext: read it, then look at the plan"
+        };
+        text.push_str(&format!("{first} with the same flags:\n  eniplan plan --config {}\n", file.display()));
     }
     text
 }
