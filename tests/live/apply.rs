@@ -25,14 +25,19 @@ impl World {
 
     /// A cluster and what is wanted of it.
     pub(crate) fn with(inventory: &Value, config: &str) -> Self {
-        let world = Self {
+        let world = Self::without_a_file(inventory);
+        world.wish(config);
+        world
+    }
+
+    /// A cluster of which nothing is wanted yet.
+    pub(crate) fn without_a_file(inventory: &Value) -> Self {
+        Self {
             bench: Bench::with(inventory),
             folder: tempfile::tempdir().unwrap(),
             region: inventory["region"].as_str().unwrap().to_owned(),
             cluster: inventory["cluster"]["name"].as_str().unwrap().to_owned(),
-        };
-        world.wish(config);
-        world
+        }
     }
 
     /// Replaces eniplan.yaml.
