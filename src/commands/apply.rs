@@ -44,7 +44,7 @@ mod live {
         let mut findings = Vec::new();
         let diff = match (&args.diff, args.rollback) {
             (Some(path), _) => saved(path, &loaded.inventory)?,
-            (None, true) => back(&options, &loaded.inventory, node_group)?,
+            (None, true) => back(&loaded, node_group)?,
             (None, false) => {
                 let compared = compare(&loaded, &args.change, node_group)?;
                 findings = compared.findings;
@@ -114,16 +114,9 @@ mod live {
         }
     }
 
-    fn back(options: &ApplyOptions, inventory: &Inventory, node_group: Option<&str>) -> Result<Diff, Error> {
-        let groups: Vec<_> = inventory
-            .node_groups
-            .iter()
-            .filter(|group| group.launch_template.is_some())
-            .filter(|group| node_group.is_none_or(|name| group.name == name))
-            .cloned()
-            .collect();
-        let former = live::former_versions(options, &groups)?;
-        rollback(inventory, &former, node_group)
+    fn back(loaded: &Loaded, node_group: Option<&str>) -> Result<Diff, Error> {
+        let former = loaded.former.clone().unwrap_or_default();
+        rollback(&loaded.inventory, &former, node_group)
             .map_err(|node_group| ChangeError::NoFormerVersion { node_group }.into())
     }
 
@@ -141,6 +134,7 @@ mod live {
             way: loaded.way.clone(),
             point: loaded.point,
             problems: loaded.problems.clone(),
+            former: loaded.former.clone(),
         };
         let Compared { diff, findings } = compare(&now, &args.change, args.source.node_group.as_deref())?;
         if has_errors(&findings) || diff.changes != confirmed.changes {

@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_methods)]
 
+use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::Path;
 
@@ -24,6 +25,8 @@ pub(super) struct Loaded {
     pub(super) point: usize,
     /// What stood in the way of deriving the wishes from tags, where there is no file.
     pub(super) problems: Vec<Problem>,
+    /// The launch-template versions that node groups used before, where older versions matter and EKS could be asked.
+    pub(super) former: Option<BTreeMap<String, Vec<i64>>>,
 }
 
 /// Loads what the flags name.
@@ -35,6 +38,7 @@ pub(super) fn load(source: &SourceArgs, cli: &Cli) -> Result<Loaded, Error> {
 pub(super) fn load_with(source: &SourceArgs, all_versions: bool, cli: &Cli) -> Result<Loaded, Error> {
     let config = config(source.config.as_deref())?;
     let inventory = inventory(source, config.as_ref(), all_versions, cli)?;
+    let former = if all_versions { former(source, &inventory)? } else { None };
     let (config, problems) = match config {
         Some(config) => (config, Vec::new()),
         None => config_from_tags(&inventory),
@@ -43,7 +47,7 @@ pub(super) fn load_with(source: &SourceArgs, all_versions: bool, cli: &Cli) -> R
     let wanted = source.phase.as_deref().or(config.current_phase.as_deref());
     let point = way.iter().position(|at| at.name.as_deref() == wanted);
     match point.and_then(|point| Some((point, way.get(point)?.config.clone()))) {
-        Some((point, config)) => Ok(Loaded { inventory, config, way, point, problems }),
+        Some((point, config)) => Ok(Loaded { inventory, config, way, point, problems, former }),
         None => Err(Error::NoSuchPhase {
             name: wanted.unwrap_or_default().into(),
             known: way.into_iter().filter_map(|at| at.name).collect(),
@@ -90,6 +94,28 @@ fn read_file(path: &Path) -> Result<Inventory, Error> {
         text = std::fs::read_to_string(path).map_err(read_error)?;
     }
     Inventory::from_json(&text, &path.display().to_string())
+}
+
+#[cfg(not(feature = "live"))]
+fn former(_: &SourceArgs, _: &Inventory) -> Result<Option<BTreeMap<String, Vec<i64>>>, Error> {
+    Ok(None)
+}
+
+#[cfg(feature = "live")]
+fn former(source: &SourceArgs, inventory: &Inventory) -> Result<Option<BTreeMap<String, Vec<i64>>>, Error> {
+    if source.inventory.is_some() {
+        return Ok(None);
+    }
+    let mut options = collect_options(source, None, &inventory.cluster.name);
+    options.region = Some(inventory.region.clone());
+    let wanted = |name: &str| source.node_group.as_deref().is_none_or(|wanted| wanted == name);
+    let groups: Vec<_> = inventory
+        .node_groups
+        .iter()
+        .filter(|group| group.launch_template.is_some() && wanted(&group.name))
+        .cloned()
+        .collect();
+    crate::live::former_versions(&options, &groups).map(Some)
 }
 
 #[cfg(not(feature = "live"))]

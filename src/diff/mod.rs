@@ -58,6 +58,8 @@ pub struct DiffOptions {
     pub prune: bool,
     /// Keep this many versions of ours of each template, and delete older ones.
     pub prune_versions: Option<usize>,
+    /// The versions that each node group used before, as [`rollback`] takes them; `None` where nobody could be asked.
+    pub former: Option<BTreeMap<String, Vec<i64>>>,
 }
 
 impl Default for DiffOptions {
@@ -73,6 +75,7 @@ impl Default for DiffOptions {
             accept_moves: false,
             prune: false,
             prune_versions: None,
+            former: None,
         }
     }
 }
