@@ -147,8 +147,9 @@ fn is_aws_name(name: &str) -> bool {
 
 pub(super) fn read_failed(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
     for gap in &facts.inventory.gaps {
-        // Routes feed warnings only, and are stated by `routes-unread`.
+        // Routes feed warnings only, and are stated by `routes-unread`; what only `verify` looks at concerns no plan.
         if gap.source == GapSource::RouteTables
+            || is_evidence(gap.source)
             || asked_an_endpoint_that_is_missing(facts, gap)
             || replaced_by_add_on(facts, gap)
         {
@@ -156,6 +157,12 @@ pub(super) fn read_failed(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
         }
         problems.push(gap_problem("read-failed", gap));
     }
+}
+
+/// Parts of the inventory that no plan depends on.
+pub(super) fn is_evidence(source: GapSource) -> bool {
+    use GapSource::{CniNodes, Ec2NodeClasses, NetworkInterfaces, NodePools, Pods, SecurityGroupPolicies};
+    matches!(source, Pods | NetworkInterfaces | CniNodes | SecurityGroupPolicies | NodePools | Ec2NodeClasses)
 }
 
 /// Without an endpoint there is no API server to ask; `cluster-not-ready` says so once.
@@ -182,7 +189,7 @@ pub(super) fn routes_unread(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
-fn gap_problem(rule: &'static str, gap: &Gap) -> Problem {
+pub(super) fn gap_problem(rule: &'static str, gap: &Gap) -> Problem {
     let of = gap.resource.as_ref().map_or_else(String::new, |resource| format!(" of {resource}"));
     let code = gap.code.as_ref().map_or_else(String::new, |code| format!(" with {code}"));
     let caller = gap.caller.as_deref().unwrap_or("the caller");

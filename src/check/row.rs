@@ -1,5 +1,6 @@
 //! How a row of the rule table is written.
 
+use super::live::LiveFacts;
 use super::{Facts, How, Rule, When};
 use crate::finding::{Problem, Severity};
 
@@ -44,4 +45,14 @@ pub(super) const fn of_plan_and_capacity(
     why: &'static str,
 ) -> Rule {
     Rule { id, severity, when: When::PlanAndCapacity, summary, why, how: How::Facts(examine) }
+}
+
+pub(super) const fn of_live(
+    id: &'static str,
+    severity: Severity,
+    examine: fn(&LiveFacts<'_>, &mut Vec<Problem>),
+    summary: &'static str,
+    why: &'static str,
+) -> Rule {
+    Rule { id, severity, when: When::Live, summary, why, how: How::Live(examine) }
 }
