@@ -14,6 +14,8 @@ mod apply;
 mod apply_faults;
 #[path = "live/apply_plain.rs"]
 mod apply_plain;
+#[path = "live/apply_switch.rs"]
+mod apply_switch;
 #[path = "live/apply_walk.rs"]
 mod apply_walk;
 #[path = "live/bench.rs"]

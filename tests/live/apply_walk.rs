@@ -99,7 +99,7 @@ fn the_walk_through_is_true() {
         }
         assert_eq!(calls.is_empty(), changes.is_empty(), "{command}: {calls:#?}");
         if command == "eniplan apply --yes --roll" {
-            every_pod_interface_is_where_the_label_says(&world, "us-east-2");
+            every_pod_interface_is_where_the_label_says(&world);
         }
     }
     assert_eq!(expected.next(), None);
@@ -127,36 +127,16 @@ fn one_command_makes_it_all_where_aws_node_is_there_already() {
     let first = |wanted: &str| calls.iter().position(|call| call == wanted).unwrap();
     let order = ["kube patch eniconfigs", "ec2 CreateLaunchTemplate", "kube patch daemonsets", "eks CreateNodegroup"];
     assert!(order.windows(2).all(|pair| first(pair[0]) < first(pair[1])), "{calls:#?}");
-    every_pod_interface_is_where_the_label_says(&world, "us-east-2");
+    every_pod_interface_is_where_the_label_says(&world);
 }
 
-/// The end of the walk: each node is Ready, its label names an ENIConfig of its own zone, and the interface of its pods
-/// is in that ENIConfig's subnet with its groups.
-fn every_pod_interface_is_where_the_label_says(world: &World, region: &str) {
-    let state = world.bench.control("GET", "state", &Value::Null);
-    let objects =
-        |kind: &str| -> Vec<Value> { state["kubernetes"][kind].as_object().unwrap().values().cloned().collect() };
-    let eni_configs = objects("eniconfigs.crd.k8s.amazonaws.com");
-    let nodes = objects("nodes");
-    assert_eq!((nodes.len(), eni_configs.len()), (6, 6));
-    let mut names = BTreeSet::new();
-    for node in nodes {
-        let label = &node["metadata"]["labels"]["k8s.amazonaws.com/eniConfig"];
-        let eni_config = eni_configs.iter().find(|object| object["metadata"]["name"] == *label);
-        let eni_config = eni_config.unwrap_or_else(|| panic!("{node:#}"));
-        names.insert(label.as_str().unwrap().to_owned());
-        let instance = node["spec"]["providerID"].as_str().unwrap().rsplit('/').next().unwrap();
-        let interfaces = state["regions"][region]["network_interfaces"].as_object().unwrap().values();
-        let of_pods: Vec<&Value> = interfaces
-            .filter(|one| one["Attachment"]["InstanceId"] == instance && one["Attachment"]["DeviceIndex"] == 1)
-            .collect();
-        assert_eq!(of_pods.len(), 1, "{node:#}");
-        assert_eq!(of_pods[0]["SubnetId"], eni_config["spec"]["subnet"], "{node:#}");
-        assert_eq!(of_pods[0]["Groups"][0]["GroupId"], eni_config["spec"]["securityGroups"][0], "{node:#}");
-    }
-    let zones = ["us-east-2a", "us-east-2b", "us-east-2c"].map(str::to_owned);
-    let subnets = ["pods-green-a", "pods-green-b", "pods-green-c"].map(str::to_owned);
-    assert_eq!(names, zones.into_iter().chain(subnets).collect());
+/// The end of the walk: two nodes a zone, one of each group, on the ENIConfig of its zone and of its subnet.
+fn every_pod_interface_is_where_the_label_says(world: &World) {
+    let nodes = world.nodes_by_eni_config();
+    let zones = ["us-east-2a", "us-east-2b", "us-east-2c"];
+    let subnets = ["pods-green-a", "pods-green-b", "pods-green-c"];
+    assert_eq!(nodes.keys().map(String::as_str).collect::<BTreeSet<_>>(), zones.into_iter().chain(subnets).collect());
+    assert!(nodes.values().all(|nodes| nodes.len() == 1), "{nodes:#?}");
 }
 
 /// Every AWS action of the policy and every verb of the role.
