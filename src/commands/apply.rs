@@ -37,6 +37,9 @@ mod live {
     /// Longest wait for one change: an update of a large node group with patient disruption budgets takes hours.
     const LONGEST_WAIT: Duration = Duration::from_secs(12 * 60 * 60);
 
+    /// Three renewals before the lock runs out.
+    const RENEW_LOCK: Duration = Duration::from_secs(10);
+
     pub(super) fn run(args: &ApplyArgs, cli: &Cli) -> Result<Outcome, Error> {
         let loaded = load::load_with(&args.source, needs_all_versions(args), cli)?;
         let options = options(args, &loaded);
@@ -102,7 +105,13 @@ mod live {
         let mut collect = load::collect_options(&args.source, Some(&loaded.config), &loaded.inventory.cluster.name);
         collect.also.all_versions = needs_all_versions(args);
         collect.timing.first_pause = collect.timing.first_pause.min(args.poll_interval);
-        ApplyOptions { collect, poll: args.poll_interval, longest_wait: LONGEST_WAIT, dry_run: args.dry_run }
+        ApplyOptions {
+            collect,
+            poll: args.poll_interval,
+            longest_wait: LONGEST_WAIT,
+            renew_lock: RENEW_LOCK,
+            dry_run: args.dry_run,
+        }
     }
 
     fn saved(path: &Path, inventory: &Inventory) -> Result<Diff, Error> {

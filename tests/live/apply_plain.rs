@@ -84,18 +84,6 @@ fn a_dry_run_changes_nothing_and_says_what_is_not_proved() {
 }
 
 #[test]
-fn a_second_run_is_refused_and_names_the_holder() {
-    let world = World::of("quickstart");
-    world.bench.faults(&json!([{ "mutating": true, "ordinal": 2, "kind": "withhold_before" }]));
-    let first = world.start_apply(&["--roll"]);
-    world.bench.control("GET", "held?at_least=1&timeout=30", &Value::Null);
-    world.apply(&["--roll"]).ended(1).says("another apply is under way").says(&format!("process {}", first.id()));
-    world.bench.control("POST", "release", &Value::Null);
-    let first = first.wait_with_output().unwrap();
-    assert_eq!(first.status.code(), Some(0), "{}", String::from_utf8_lossy(&first.stderr));
-}
-
-#[test]
 fn an_interrupt_finishes_the_call_in_flight_and_gives_the_lock_back() {
     let world = World::of("quickstart");
     world.bench.faults(&json!([{ "mutating": true, "ordinal": 2, "kind": "withhold_before" }]));

@@ -22,8 +22,13 @@ use crate::live::progress::Events;
 /// # Errors
 /// When EKS cannot be asked.
 pub fn former_versions(options: &CollectOptions, groups: &[NodeGroup]) -> Result<BTreeMap<String, Vec<i64>>, Error> {
-    let options =
-        &ApplyOptions { collect: options.clone(), poll: Duration::ZERO, longest_wait: Duration::ZERO, dry_run: true };
+    let options = &ApplyOptions {
+        collect: options.clone(),
+        poll: Duration::ZERO,
+        longest_wait: Duration::ZERO,
+        renew_lock: Duration::ZERO,
+        dry_run: true,
+    };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
