@@ -43,18 +43,25 @@ pub struct ApplyOptions {
     pub poll: Duration,
     /// Longest wait for one change. EKS itself ends an update of a node group that makes no progress much earlier.
     pub longest_wait: Duration,
+    /// Between two renewals of the lock, which holds for 30 seconds.
+    pub renew_lock: Duration,
     /// Send dry runs only.
     pub dry_run: bool,
 }
 
-/// Takes the lock, reads the cluster under it, lets `decide` make the diff, and makes its changes in order. Stops at
-/// the first failure. An interrupt lets the call in flight finish.
+/// What is wrong with the nodes of a group that were launched from a version, each in a sentence; from a reading that was
+/// made after they came.
+pub type Proof<'a> = &'a dyn Fn(&Inventory, &str, Option<i64>) -> Result<Vec<String>, Error>;
+
+/// Takes the lock, reads the cluster under it, lets `decide` make the diff, and makes its changes in order. Between two
+/// node groups `proof` looks at the new nodes. Stops at the first failure. An interrupt lets the call in flight finish.
 ///
 /// # Errors
 /// When nothing was begun: no access, no lock, or what `decide` says. What fails later is in [`Applied`].
 pub fn apply(
     options: &ApplyOptions,
     decide: impl FnOnce(&Inventory) -> Result<Diff, Error>,
+    proof: Proof<'_>,
     mut progress: impl FnMut(Progress),
 ) -> Result<Applied, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -64,7 +71,7 @@ pub fn apply(
     let result = runtime.block_on(async {
         let (sender, mut receiver) = unbounded_channel();
         let stop = Stop::default();
-        let work = run(options, decide, Events::new(sender), &stop);
+        let work = run(options, decide, proof, Events::new(sender), &stop);
         tokio::pin!(work);
         let result = loop {
             tokio::select! {
@@ -85,6 +92,7 @@ pub fn apply(
 async fn run(
     options: &ApplyOptions,
     decide: impl FnOnce(&Inventory) -> Result<Diff, Error>,
+    proof: Proof<'_>,
     events: Events,
     stop: &Stop,
 ) -> Result<Applied, Error> {
@@ -96,6 +104,7 @@ async fn run(
         cluster,
         access,
         options,
+        proof,
         stop,
         events: events.clone(),
         at: RefCell::default(),
@@ -106,7 +115,7 @@ async fn run(
         let inventory = collect::inventory(&options.collect, events).await?;
         return Ok(session.dry_run(&decide(&inventory)?).await);
     }
-    let lease = Lease::acquire(session.kubernetes()?).await?;
+    let lease = Lease::acquire(session.kubernetes()?, options.renew_lock).await?;
     let work = async {
         let inventory = collect::inventory(&options.collect, events).await?;
         Ok::<_, Error>(session.all(&decide(&inventory)?, &lease).await)
@@ -129,6 +138,7 @@ struct Session<'a> {
     cluster: Cluster,
     access: Access,
     options: &'a ApplyOptions,
+    proof: Proof<'a>,
     stop: &'a Stop,
     events: Events,
     /// Place of the change under way.
