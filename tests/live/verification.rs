@@ -193,6 +193,12 @@ fn each_source_cut_in_the_middle_of_its_answer() {
 }
 
 #[test]
+fn each_source_silent() {
+    let seed = seed();
+    insta::assert_snapshot!(faults::each_silent(&seed, &questions(), |bench| reading(bench, &seed)));
+}
+
+#[test]
 fn each_source_answering_garbage() {
     insta::assert_snapshot!(in_turn(&json!({"kind": "garbage"})));
 }
