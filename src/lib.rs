@@ -40,3 +40,4 @@ pub mod render;
 pub mod report;
 pub mod resolve;
 pub mod user_data;
+pub mod verify;

@@ -338,7 +338,7 @@ fn the_rules_page_is_made_from_the_table() {
 
 #[test]
 fn the_schemas_are_those_of_the_program() {
-    for what in ["config", "inventory", "plan"] {
+    for what in ["config", "inventory", "plan", "report"] {
         let output = std::process::Command::new(env!("CARGO_BIN_EXE_eniplan")).args(["schema", what]).output().unwrap();
         let path = root().join(format!("docs/schema/{what}.json"));
         if std::env::var_os("UPDATE_DOCS").is_some() {

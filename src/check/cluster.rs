@@ -121,10 +121,11 @@ pub(super) fn region_differs(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
 pub(super) fn name_malformed(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
     let inventory = facts.inventory;
     let clusters = [("cluster", &inventory.cluster.name), ("Region", &inventory.region)];
+    let vpc = inventory.cluster.vpc_id.iter().map(|id| ("VPC", id));
     let groups = inventory.node_groups.iter().map(|group| ("node group", &group.name));
     let templates = inventory.launch_templates.iter().map(|template| ("launch template", &template.launch_template_id));
     let subnets = inventory.subnets.iter().map(|subnet| ("subnet", &subnet.subnet_id));
-    for (what, name) in clusters.into_iter().chain(groups).chain(templates).chain(subnets) {
+    for (what, name) in clusters.into_iter().chain(vpc).chain(groups).chain(templates).chain(subnets) {
         if !is_aws_name(name) {
             problems.push(Problem::new(
                 "name-malformed",
@@ -147,8 +148,9 @@ fn is_aws_name(name: &str) -> bool {
 
 pub(super) fn read_failed(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
     for gap in &facts.inventory.gaps {
-        // Routes feed warnings only, and are stated by `routes-unread`.
+        // Routes feed warnings only, and are stated by `routes-unread`; what only `verify` looks at concerns no plan.
         if gap.source == GapSource::RouteTables
+            || is_evidence(gap.source)
             || asked_an_endpoint_that_is_missing(facts, gap)
             || replaced_by_add_on(facts, gap)
         {
@@ -156,6 +158,12 @@ pub(super) fn read_failed(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
         }
         problems.push(gap_problem("read-failed", gap));
     }
+}
+
+/// Parts of the inventory that no plan depends on.
+pub(super) fn is_evidence(source: GapSource) -> bool {
+    use GapSource::{CniNodes, Ec2NodeClasses, NetworkInterfaces, NodePools, Pods, SecurityGroupPolicies};
+    matches!(source, Pods | NetworkInterfaces | CniNodes | SecurityGroupPolicies | NodePools | Ec2NodeClasses)
 }
 
 /// Without an endpoint there is no API server to ask; `cluster-not-ready` says so once.
@@ -182,7 +190,11 @@ pub(super) fn routes_unread(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
-fn gap_problem(rule: &'static str, gap: &Gap) -> Problem {
+pub(super) fn gap_problem(rule: &'static str, gap: &Gap) -> Problem {
+    if gap.missing_file_command().is_some() {
+        let help = format!("{}, then run again", gap.remedy());
+        return Problem::new(rule, Subject::Read(gap.action.clone()), gap.message.clone(), help);
+    }
     let of = gap.resource.as_ref().map_or_else(String::new, |resource| format!(" of {resource}"));
     let code = gap.code.as_ref().map_or_else(String::new, |code| format!(" with {code}"));
     let caller = gap.caller.as_deref().unwrap_or("the caller");

@@ -9,6 +9,7 @@ mod cni;
 mod eni_configs;
 mod launch_templates;
 pub mod lint;
+pub mod live;
 mod node_groups;
 mod nodes;
 mod page;
@@ -19,6 +20,8 @@ mod table;
 mod tests;
 mod user_data;
 
+use self::live::LiveFacts;
+use self::live::matrix::is_checked;
 use crate::capacity::Capacity;
 use crate::config::Config;
 use crate::finding::{Finding, Problem, Severity};
@@ -70,6 +73,8 @@ pub enum How {
     Stated,
     /// A function over inventory, config and plan.
     Facts(fn(&Facts<'_>, &mut Vec<Problem>)),
+    /// A function over the same and what the live cluster makes of it.
+    Live(fn(&LiveFacts<'_>, &mut Vec<Problem>)),
 }
 
 /// What rules look at.
@@ -105,6 +110,23 @@ pub fn capacity_findings(facts: &Facts<'_>, stated_by_plan: &[Problem]) -> Vec<F
     let mut problems = errors(stated_by_plan);
     examine(facts, &[When::Capacity, When::PlanAndCapacity], &mut problems);
     graded(problems)
+}
+
+/// Looks at every rule of `eniplan verify`. Of what planning has stated only errors matter, and what a check names.
+pub fn live_findings(live: &LiveFacts<'_>, stated_by_plan: &[Problem]) -> Vec<Finding> {
+    let is_error = |id: &str| rule(id).is_none_or(|rule| rule.severity == Severity::Error);
+    let matters = |problem: &&Problem| is_error(problem.rule) || is_checked(problem.rule);
+    let mut problems: Vec<Problem> = stated_by_plan.iter().filter(matters).cloned().collect();
+    for rule in RULES {
+        match rule.how {
+            How::Live(examine) => examine(live, &mut problems),
+            How::Facts(examine) if rule.when != When::Lint && is_checked(rule.id) => {
+                examine(&live.facts, &mut problems)
+            }
+            How::Facts(_) | How::Stated => {}
+        }
+    }
+    graded(live::without_effects(problems, stated_by_plan))
 }
 
 /// What keeps a plan from being complete: errors that planning has stated, and reads that failed.

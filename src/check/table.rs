@@ -2,6 +2,7 @@
 
 use super::Rule;
 use super::lint::LINT_RULES;
+use super::live::LIVE_RULES;
 use super::row::{examined, of_capacity, of_plan_and_capacity, stated, stated_by_diff};
 use super::{capacity, cluster, cni, eni_configs, launch_templates, node_groups, nodes, pod_subnets, user_data};
 use crate::finding::Severity;
@@ -9,15 +10,19 @@ use crate::finding::Severity;
 /// Every rule of the product.
 pub const RULES: &[Rule] = &all();
 
-const fn all() -> [Rule; PLAN_RULES.len() + LINT_RULES.len()] {
-    let mut all = [stated("", Severity::Note, "", ""); PLAN_RULES.len() + LINT_RULES.len()];
-    let (plan, lint) = all.split_at_mut(PLAN_RULES.len());
+const ALL: usize = PLAN_RULES.len() + LIVE_RULES.len() + LINT_RULES.len();
+
+const fn all() -> [Rule; ALL] {
+    let mut all = [stated("", Severity::Note, "", ""); ALL];
+    let (plan, rest) = all.split_at_mut(PLAN_RULES.len());
+    let (live, lint) = rest.split_at_mut(LIVE_RULES.len());
     plan.copy_from_slice(PLAN_RULES);
+    live.copy_from_slice(LIVE_RULES);
     lint.copy_from_slice(LINT_RULES);
     all
 }
 
-/// Rules about plan, changes and the live cluster.
+/// Rules about plans and changes.
 #[rustfmt::skip]
 const PLAN_RULES: &[Rule] = &[
     of_plan_and_capacity("read-failed", Severity::Error, cluster::read_failed,

@@ -116,6 +116,24 @@ Examples:
 
 A run that stops says what was done, what failed and what was not started; the same command again does the rest.";
 
+pub(super) const VERIFY_EXAMPLES: &str = "\
+Examples:
+  # Is every node and pod where the plan wants it
+  eniplan verify --cluster demo
+
+  # From a file, without credentials
+  eniplan inventory --cluster demo --for verify --out inventory.json
+  eniplan verify --inventory inventory.json
+
+  # Wait until a group's new nodes are right, half an hour at most
+  eniplan verify --cluster demo --node-group batch --watch --timeout 1800
+
+  # For CI and for monitoring
+  eniplan verify --cluster demo -o junit > verify.xml
+  eniplan verify --cluster demo -o openmetrics > eniplan.prom
+
+Nothing is changed. Exit code 4: a finding of severity error, or with --watch: not right in time.";
+
 pub(super) const IAM_POLICY_EXAMPLES: &str = "\
 Examples:
   eniplan iam-policy --for apply --cluster demo > policy.json

@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_methods)]
 
+use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use crate::cli::{Cli, SourceArgs};
 use crate::config::{AtPhase, Config};
 use crate::error::Error;
 use crate::finding::Problem;
-use crate::inventory::Inventory;
+use crate::inventory::{AlsoRead, Inventory, from_documents, is_document};
 use crate::plan::config_from_tags;
 
 /// The file that is taken when none is named.
@@ -69,10 +70,20 @@ pub(super) fn load_inventory(
     cli: &Cli,
 ) -> Result<Inventory, Error> {
     let wanted = source.cluster.as_deref().or(config.map(|config| config.cluster.as_str()));
-    let Some(path) = &source.inventory else {
-        return read_cluster(wanted.ok_or(Error::NoSource)?, source, config, extent, cli);
+    let (path, inventory) = match (&source.inventory, &source.from_dir) {
+        (Some(path), _) => (path, read_file(path)?),
+        (None, Some(path)) => {
+            let also = config.map(AlsoRead::named_in).unwrap_or_default();
+            (
+                path,
+                read_folder(
+                    path,
+                    &AlsoRead { all_versions: extent.all_versions, verification: extent.verification, ..also },
+                )?,
+            )
+        }
+        (None, None) => return read_cluster(wanted.ok_or(Error::NoSource)?, source, config, extent, cli),
     };
-    let inventory = read_file(path)?;
     match wanted.filter(|wanted| *wanted != inventory.cluster.name) {
         Some(wanted) => Err(Error::WrongCluster {
             path: path.display().to_string(),
@@ -101,6 +112,28 @@ fn read_file(path: &Path) -> Result<Inventory, Error> {
         text = std::fs::read_to_string(path).map_err(read_error)?;
     }
     Inventory::from_json(&text, &path.display().to_string())
+}
+
+/// What `aws` and `kubectl` have printed into the files of a folder.
+fn read_folder(folder: &Path, also: &AlsoRead) -> Result<Inventory, Error> {
+    let read_error = |path: &Path| {
+        let path = path.to_owned();
+        |source| Error::ReadFile { path, source }
+    };
+    let mut files = BTreeMap::new();
+    let mut written = 0;
+    for entry in std::fs::read_dir(folder).map_err(read_error(folder))? {
+        let entry = entry.map_err(read_error(folder))?;
+        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+        if !is_document(&name) || path.is_dir() {
+            continue;
+        }
+        let modified = path.metadata().and_then(|metadata| metadata.modified()).map_err(read_error(&path))?;
+        let since_1970 = modified.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        written = since_1970.as_secs().max(written);
+        files.insert(name, std::fs::read(&path).map_err(read_error(&path))?);
+    }
+    from_documents(&files, &folder.display().to_string(), written, also)
 }
 
 #[cfg(not(feature = "live"))]

@@ -1,12 +1,15 @@
 //! Reads what was rendered with the parsers that others will use, and compares it with the plan.
 
+use std::collections::BTreeMap;
+
+use ipnet::Ipv4Net;
 use serde_json::Value;
 
 use super::Rendered;
-use crate::config::AmiFamily;
+use crate::config::{AmiFamily, Strategy};
 use crate::error::Error;
-use crate::plan::{Bootstrap, EniConfigPlan, NodeGroupPlan, Plan};
-use crate::user_data;
+use crate::plan::{Assignment, Bootstrap, EniConfigPlan, NodeGroupPlan, Plan};
+use crate::user_data::{self, BootRow, BootTable, boot_table};
 
 /// Compares all of it.
 ///
@@ -93,11 +96,13 @@ pub(super) fn compare_user_data(group: &NodeGroupPlan, bytes: &[u8]) -> Result<(
         let text = std::str::from_utf8(&part.body).map_err(|_| invalid(&what, "our own part is not UTF-8"))?;
         if part.is("application/node.eks.aws") {
             compare_node_config(group, &what, text)?;
-        } else {
-            compare_table(group, &what, text)?;
         }
     }
-    Ok(())
+    match boot_table(&document) {
+        Some(table) => compare_table(group, &what, &table),
+        None if group.label_key.is_none() => Ok(()),
+        None => Err(invalid(&what, "there is no part of ours in it")),
+    }
 }
 
 fn compare_settings(group: &NodeGroupPlan, bytes: &[u8]) -> Result<(), Error> {
@@ -164,20 +169,29 @@ fn compare_node_config(group: &NodeGroupPlan, what: &str, text: &str) -> Result<
     Ok(())
 }
 
-/// Every row of the table, and every candidate in it, stands in the script in the quoting that bash reads.
-fn compare_table(group: &NodeGroupPlan, what: &str, text: &str) -> Result<(), Error> {
-    if group.label_key.is_none() {
-        return Ok(());
+/// The table that the script holds is the group's: the same rows, names and bounds, and no other.
+fn compare_table(group: &NodeGroupPlan, what: &str, found: &BootTable) -> Result<(), Error> {
+    if found.label_key != group.label_key {
+        return Err(invalid(what, "the key of the label differs"));
     }
-    for row in &group.assignments {
-        let Some((_, rest)) = text.split_once(&format!("'{}')", row.cidr)) else {
-            return Err(invalid(what, format!("the table has no row for {}", row.cidr)));
-        };
-        let body = rest.split_once(";;").map_or(rest, |(body, _)| body);
-        let missing = row.candidates.iter().find(|candidate| !body.contains(&format!("'{}'", candidate.eni_config)));
-        if let Some(missing) = missing {
-            return Err(invalid(what, format!("the row of {} does not name {}", row.cidr, missing.eni_config)));
-        }
+    let wanted: BTreeMap<Ipv4Net, BootRow> = match &group.label_key {
+        Some(_) => group.assignments.iter().map(|row| (row.cidr, boot_row(group, row))).collect(),
+        None => BTreeMap::new(),
+    };
+    let differs = |(cidr, row): &(&Ipv4Net, &BootRow)| found.rows.get(cidr) != Some(row);
+    if let Some((cidr, _)) = wanted.iter().find(differs) {
+        return Err(invalid(what, format!("the row of {cidr} differs, or is missing")));
     }
-    Ok(())
+    match found.rows.keys().find(|cidr| !wanted.contains_key(cidr)) {
+        Some(cidr) => Err(invalid(what, format!("the table has a row of {cidr}, which the plan has not"))),
+        None => Ok(()),
+    }
+}
+
+fn boot_row(group: &NodeGroupPlan, row: &Assignment) -> BootRow {
+    let bounds = row.candidates.iter().map(|candidate| candidate.bound).collect();
+    BootRow {
+        names: row.candidates.iter().map(|candidate| candidate.eni_config.clone()).collect(),
+        bounds: if group.strategy == Strategy::Hash { bounds } else { Vec::new() },
+    }
 }

@@ -4,6 +4,7 @@
 //! a launch template can hold makes it panic or use more than a few megabytes. Writing is strict. Parts are bytes;
 //! nothing here assumes that a foreign part is text.
 
+mod boot_table;
 pub mod bootstrap_call;
 pub mod compare;
 mod edits;
@@ -22,6 +23,7 @@ pub mod redact;
 pub mod shell;
 pub mod size;
 
+pub use boot_table::{BootRow, BootTable, boot_table};
 pub use kind::{Kind, content_type_of};
 pub use layers::{Layer, MAX_BYTES};
 pub use merge::{Family, MergeProblem, Merged, Note, Target, merge, without_ours};

@@ -6,10 +6,11 @@ use std::time::Instant;
 use http::Request;
 use http::header::ACCEPT;
 use kube::client::Body;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::connect::Connection;
-use super::objects::{List, Status};
+use crate::inventory::kubernetes::List;
 use crate::inventory::{Cluster, GapSource};
 use crate::live::failure::{Failure, chain};
 use crate::live::options::Timing;
@@ -61,6 +62,20 @@ struct Unanswered {
     reason: String,
     /// Whether a connection stood and broke, which the next one need not do.
     broke: bool,
+}
+
+/// What the API server answers instead of an object; its kind tells it from other JSON.
+#[derive(Debug, Deserialize)]
+struct Status {
+    #[serde(default)]
+    message: Option<String>,
+    #[serde(rename = "kind")]
+    _kind: StatusKind,
+}
+
+#[derive(Debug, Deserialize)]
+enum StatusKind {
+    Status,
 }
 
 impl Api<'_> {

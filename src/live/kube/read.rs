@@ -4,9 +4,9 @@ use serde::de::DeserializeOwned;
 
 use super::api::{Api, Kind, PAGE};
 use super::connect::Access;
-use super::objects::{CrdObject, DaemonSetObject, EniConfigObject, NodeObject};
 use crate::inventory::kubernetes::{
-    CniNodeObject, Ec2NodeClassObject, NodePoolObject, PodObject, SecurityGroupPolicyObject,
+    CniNodeObject, CrdObject, DaemonSetObject, Ec2NodeClassObject, EniConfigObject, NodeObject, NodePoolObject,
+    PodObject, SecurityGroupPolicyObject,
 };
 use crate::inventory::{AwsNode, Cluster, EniConfig, EniConfigCrd, GapSource, Node, Observed};
 use crate::live::aws::Reading;

@@ -1,0 +1,59 @@
+//! Which rules, and which nodes, a report is about.
+
+use std::collections::BTreeSet;
+
+use super::NodeReport;
+use crate::check::live::CannotTell;
+use crate::check::live::matrix::{CHECKS, is_checked};
+use crate::finding::{Finding, Severity, Subject};
+
+/// What was asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Only these rules; empty means all.
+    pub only: Vec<String>,
+    /// Not these rules.
+    pub skip: Vec<String>,
+    /// Nothing less severe.
+    pub least: Option<Severity>,
+    /// Only these node groups; empty means all nodes.
+    pub node_groups: Vec<String>,
+}
+
+impl Selection {
+    /// The findings that were asked for. What concerns no single group concerns all.
+    pub(super) fn findings(&self, findings: Vec<Finding>) -> Vec<Finding> {
+        let asked = |finding: &Finding| {
+            let of_group = match &finding.subject {
+                Subject::NodeGroup(group) => self.node_groups.is_empty() || self.node_groups.contains(group),
+                _ => true,
+            };
+            self.takes_rule(&finding.rule) && self.least.is_none_or(|least| finding.severity <= least) && of_group
+        };
+        findings.into_iter().filter(asked).collect()
+    }
+
+    /// Whether a rule was asked for.
+    pub fn takes_rule(&self, rule: &str) -> bool {
+        let named = |rules: &[String]| rules.iter().any(|named| named == rule);
+        (self.only.is_empty() || named(&self.only)) && !named(&self.skip)
+    }
+
+    /// What is open of the checks that were asked for, and of all reading.
+    pub(super) fn cannot_tell(&self, open: Vec<CannotTell>) -> Vec<CannotTell> {
+        let asked = |number: u8| {
+            let check = CHECKS.iter().find(|check| check.number == number);
+            check.is_none_or(|check| check.rules.iter().any(|rule| self.takes_rule(rule)))
+        };
+        open.into_iter().filter(|open| asked(open.check)).collect()
+    }
+
+    pub(super) fn takes(&self, node: &NodeReport) -> bool {
+        self.node_groups.is_empty() || node.group.as_ref().is_some_and(|group| self.node_groups.contains(group))
+    }
+}
+
+/// Names that are no rules of `verify`.
+pub fn unknown_rules<'a>(rules: impl IntoIterator<Item = &'a String>) -> BTreeSet<&'a str> {
+    rules.into_iter().map(String::as_str).filter(|rule| !is_checked(rule)).collect()
+}
