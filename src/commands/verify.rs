@@ -23,7 +23,8 @@ pub(super) fn run(args: &VerifyArgs, cli: &Cli) -> Result<Outcome, Error> {
 
 /// Reads the cluster, or the file, and judges it.
 fn look(args: &VerifyArgs, selection: &Selection, cli: &Cli) -> Result<Report, Error> {
-    let Loaded { inventory, config, problems, way: _, point: _ } = load::load(&args.source, cli)?;
+    let extent = load::Extent { verification: true, ..load::Extent::default() };
+    let Loaded { inventory, config, problems, .. } = load::load_with(&args.source, extent, cli)?;
     if let Some(name) = &args.source.node_group {
         is_known(name, &inventory, &config)?;
     }
