@@ -214,6 +214,28 @@ fn in_turn(fault: &Value) -> String {
     faults::each(&bench, &questions(), fault, || reading(&bench, &seed))
 }
 
+/// No way to the API server, and one that leads nowhere: nine gaps, and what EC2 says is there.
+#[test]
+fn without_an_api_server_the_aws_half_is_there() {
+    let mut seed = seed();
+    let authority = seed["cluster"]["certificate_authority"].clone();
+    let bench = Bench::start();
+    bench.settings(&json!({"endpoint": "seeded"}));
+    seed["cluster"]["endpoint"] = "https://127.0.0.1:1".into();
+    for authority in [authority, "bm90IGEgY2VydGlmaWNhdGU=".into()] {
+        seed["cluster"]["certificate_authority"] = authority;
+        bench.seed(&json!({"inventory": seed}));
+        let inventory = reading(&bench, &seed).run().inventory();
+        let actions: BTreeSet<&str> = inventory.gaps.iter().map(|gap| gap.action.as_str()).collect();
+        assert_eq!(actions.len(), 9, "{actions:#?}");
+        let observed = inventory.observed.as_ref().unwrap();
+        assert_eq!(observed.pods, []);
+        let left_behind: Vec<&str> =
+            observed.network_interfaces.iter().map(|one| one.network_interface_id.as_str()).collect();
+        assert_eq!(left_behind, ["eni-00000000000000004"]);
+    }
+}
+
 #[test]
 fn nodes_of_older_versions_bring_them_into_the_inventory() {
     let mut seed = seed();
