@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use eniplan::config::Config;
 use eniplan::diff::{DiffOptions, diff};
-use eniplan::live::{AlsoRead, ApplyOptions, CollectOptions, Timing, apply};
+use eniplan::inventory::AlsoRead;
+use eniplan::live::{ApplyOptions, CollectOptions, Timing, apply};
 use eniplan::plan::plan;
 use eniplan::render::render;
 use serde_json::{Value, json};
