@@ -207,6 +207,7 @@ pub(super) fn collect_options(
         profile: source.profile.clone(),
         kube_context: source.kube_context.clone(),
         also: config.map(AlsoRead::named_in).unwrap_or_default(),
+        timing: source.read_timeout.map(crate::live::Timing::of_answer).unwrap_or_default(),
         ..crate::live::CollectOptions::new(cluster)
     }
 }
