@@ -131,6 +131,18 @@ fn read_cluster(
     result
 }
 
+/// Waits, unless the user interrupts.
+#[cfg(feature = "live")]
+pub(super) fn pause(duration: std::time::Duration) -> Result<(), Error> {
+    crate::live::pause(duration)
+}
+
+/// Without a network nothing changes.
+#[cfg(not(feature = "live"))]
+pub(super) fn pause(_: std::time::Duration) -> Result<(), Error> {
+    Ok(())
+}
+
 /// What to read of the cluster that the flags, or eniplan.yaml, name.
 #[cfg(feature = "live")]
 pub(super) fn collect_options(

@@ -16,7 +16,7 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::finding::{Finding, Problem, has_errors};
 use crate::inventory::{GapSource, Inventory};
-use crate::plan::{Plan, Planned, plan};
+use crate::plan::{NodeGroupPlan, Plan, Planned, plan};
 use crate::render::{Rendered, render};
 
 pub use next::Step;
@@ -37,6 +37,8 @@ pub struct Report {
     pub groups: Vec<GroupReport>,
     /// Each node, by name.
     pub nodes: Vec<NodeReport>,
+    /// Nodes that EKS wants and that have not registered, by node group.
+    pub absent: BTreeMap<String, u64>,
     /// Nodes without aws-node, by what they are; they have no custom networking.
     pub left_out: BTreeMap<&'static str, u64>,
     /// What is wrong: the worst first, and of what is as bad causes before what follows from them.
@@ -149,6 +151,7 @@ pub fn verify(
         evidence_read: inventory.observed.is_some()
             && evidence.iter().all(|source| inventory.gaps_in(*source).next().is_none()),
         groups: groups(&nodes),
+        absent: absent(inventory, &measure.plan, &nodes, selection),
         nodes,
         left_out: live.left_out.clone(),
         findings,
@@ -197,6 +200,22 @@ fn groups(nodes: &[NodeReport]) -> Vec<GroupReport> {
     groups.into_values().collect()
 }
 
+/// A launch that fails leaves no node to judge, and a new one registers late.
+fn absent(inventory: &Inventory, plan: &Plan, nodes: &[NodeReport], selection: &Selection) -> BTreeMap<String, u64> {
+    let missing = |group: &&NodeGroupPlan| {
+        let there = nodes.iter().filter(|node| node.managed && node.group.as_ref() == Some(&group.name)).count() as u64;
+        let wanted = match inventory.node_group(&group.name) {
+            Some(known) => known.scaling_config.map_or(0, |scaling| u64::from(scaling.desired_size)),
+            // A group that is named and yet to be made is not right for want of nodes that could be wrong.
+            None => u64::from(group.managed && selection.node_groups.contains(&group.name)),
+        };
+        let absent = wanted.saturating_sub(there);
+        (absent > 0).then(|| (group.name.clone(), absent))
+    };
+    let asked = |group: &&NodeGroupPlan| selection.takes_group(&group.name);
+    plan.node_groups.iter().filter(asked).filter_map(|group| missing(&group)).collect()
+}
+
 impl Report {
     /// How many nodes stand how.
     pub fn standing(&self) -> BTreeMap<Standing, usize> {
@@ -207,9 +226,10 @@ impl Report {
         standing
     }
 
-    /// Whether every node stands right, as far as pods and interfaces prove it, and nothing is an error.
+    /// Whether every node is there and stands right, as far as pods and interfaces prove it, and nothing is an error.
     pub fn is_right(&self) -> bool {
         self.evidence_read
+            && self.absent.is_empty()
             && self.nodes.iter().all(|node| node.standing == Standing::Right)
             && !has_errors(&self.findings)
     }

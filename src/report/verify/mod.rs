@@ -3,6 +3,7 @@
 mod junit;
 mod open_metrics;
 mod text;
+mod watch;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,6 +16,7 @@ use crate::verify::{Report, Step};
 pub use junit::junit;
 pub use open_metrics::open_metrics;
 pub use text::text;
+pub use watch::{Watching, changes};
 
 /// `eniplan verify -o json`.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -25,7 +25,7 @@ pub fn text(report: &Report, quiet: bool, verbose: bool) -> String {
         DIM,
         &format!("{}, {}, as it was at {}", report.cluster, report.region, report.collected_at),
     ));
-    text.push_str(&format!("\n{}{}", groups(report), left_out(report)));
+    text.push_str(&format!("\n{}{}{}", groups(report), absent(report), left_out(report)));
     if !report.findings.is_empty() {
         text.push_str(&format!("\n{}{}\n", findings(Severity::Note), count(&report.findings)));
     }
@@ -72,7 +72,7 @@ fn verdict(report: &Report) -> (anstyle::Style, &'static str) {
     if any(Standing::CannotTell) || !report.evidence_read {
         return (CHANGED, "Cannot tell");
     }
-    if any(Standing::Outdated) || any(Standing::NeedsReplacement) {
+    if any(Standing::Outdated) || any(Standing::NeedsReplacement) || !report.absent.is_empty() {
         return (CHANGED, "Not yet");
     }
     (ADDED, "Right")
@@ -105,6 +105,15 @@ pub(super) fn groups(report: &Report) -> String {
         row
     };
     format!("\n{}", table(&heads, report.groups.iter().map(row).collect()))
+}
+
+/// Nodes that are awaited.
+pub(super) fn absent(report: &Report) -> String {
+    if report.absent.is_empty() {
+        return String::new();
+    }
+    let groups: Vec<String> = report.absent.iter().map(|(group, count)| format!("{count} of {group}")).collect();
+    format!("  not registered yet: {}\n", groups.join(", "))
 }
 
 fn left_out(report: &Report) -> String {
