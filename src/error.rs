@@ -74,6 +74,28 @@ pub enum Error {
         /// What is wrong there.
         message: String,
     },
+    /// A file of a folder of documents is not what its name says.
+    #[error("{path}:{}:{}: {message}", position.line, position.column)]
+    Document {
+        /// The file, below the folder as the user named it.
+        path: String,
+        /// Where in the file.
+        position: Position,
+        /// What is wrong there.
+        message: String,
+        /// What to do about it.
+        help: String,
+    },
+    /// The files of a folder of documents are not those of one cluster.
+    #[error("{path}: {message}")]
+    Folder {
+        /// The folder as the user named it.
+        path: String,
+        /// What is wrong with it.
+        message: String,
+        /// What to do about it.
+        help: String,
+    },
     /// The inventory, or an earlier `plan.json`, was written by another generation of the program.
     #[error("{path}: schema version {found} is not one that this eniplan reads ({supported})")]
     UnknownSchemaVersion {
@@ -224,7 +246,10 @@ impl Error {
                 format!("check that the folder of {} exists, that you may write there and that the disk is not full", path.display())
             }
             Self::WriteOutput { .. } => "write to a file with `-o json > FILE`, or check the program that reads the output".into(),
-            Self::Config { help, .. } | Self::AlreadyExists { help, .. } => help.clone(),
+            Self::Config { help, .. }
+            | Self::AlreadyExists { help, .. }
+            | Self::Document { help, .. }
+            | Self::Folder { help, .. } => help.clone(),
             Self::Inventory { .. } => {
                 "make the file anew with `eniplan inventory --cluster NAME`, or compare it with `eniplan schema inventory`".into()
             }

@@ -36,3 +36,5 @@ mod proxy;
 mod reader;
 #[path = "live/seeds.rs"]
 mod seeds;
+#[path = "live/verification.rs"]
+mod verification;

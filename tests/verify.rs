@@ -103,7 +103,8 @@ fn set(value: &mut Value, path: &[String], new: &Value) {
         let is_named = |member: &Value| {
             names.iter().any(|name| match &member[*name] {
                 Value::String(text) => text == step,
-                number => number.to_string() == *step,
+                Value::Number(number) => number.to_string().as_str() == step.as_str(),
+                _ => false,
             })
         };
         let position = list.iter().position(is_named).unwrap_or_else(|| panic!("nothing is called {step}"));

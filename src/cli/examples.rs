@@ -33,6 +33,9 @@ pub(super) const INVENTORY_EXAMPLES: &str = "\
 Examples:
   eniplan inventory --cluster prod --region eu-west-1 --out inventory.json
 
+  # With pods and network interfaces
+  eniplan inventory --cluster prod --for verify --out inventory.json
+
   # For a bug report: pseudonyms for names and ids, no foreign user data
   eniplan inventory --cluster prod --redact --out inventory.json
 

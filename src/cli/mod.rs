@@ -134,6 +134,10 @@ pub struct SourceArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub inventory: Option<PathBuf>,
 
+    /// Work from this folder of what `aws … --output json` and `kubectl get … -o json` have printed
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "inventory")]
+    pub from_dir: Option<PathBuf>,
+
     /// Limit to this node group
     #[arg(long, value_name = "NAME")]
     pub node_group: Option<String>,
@@ -171,6 +175,10 @@ pub struct InitArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub inventory: Option<PathBuf>,
 
+    /// Work from this folder of what `aws … --output json` and `kubectl get … -o json` have printed
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "inventory")]
+    pub from_dir: Option<PathBuf>,
+
     /// Context of the kubeconfig to use; without it no kubeconfig is needed
     #[arg(long, value_name = "NAME")]
     pub kube_context: Option<String>,
@@ -193,6 +201,7 @@ impl InitArgs {
             profile: self.profile.clone(),
             config: None,
             inventory: self.inventory.clone(),
+            from_dir: self.from_dir.clone(),
             node_group: None,
             kube_context: self.kube_context.clone(),
             phase: None,
@@ -214,6 +223,19 @@ pub struct InventoryArgs {
     /// Put pseudonyms for names and ids, and type, size and hash for foreign user data
     #[arg(long)]
     pub redact: bool,
+
+    /// What it is for; `verify` looks at pods and network interfaces, too
+    #[arg(long = "for", value_name = "COMMAND", default_value = "plan")]
+    pub purpose: Purpose,
+}
+
+/// What an inventory is read for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Purpose {
+    /// Planning: everything but `verify` and the live half of `explain`.
+    Plan,
+    /// `verify`: on top pods, network interfaces, CNINodes, SecurityGroupPolicies, NodePools and EC2NodeClasses.
+    Verify,
 }
 
 /// `plan`.

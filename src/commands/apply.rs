@@ -38,7 +38,8 @@ mod live {
     const LONGEST_WAIT: Duration = Duration::from_secs(12 * 60 * 60);
 
     pub(super) fn run(args: &ApplyArgs, cli: &Cli) -> Result<Outcome, Error> {
-        let loaded = load::load_with(&args.source, needs_all_versions(args), cli)?;
+        let extent = load::Extent { all_versions: needs_all_versions(args), ..load::Extent::default() };
+        let loaded = load::load_with(&args.source, extent, cli)?;
         let options = options(args, &loaded);
         let node_group = args.source.node_group.as_deref();
         let mut findings = Vec::new();

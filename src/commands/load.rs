@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_methods)]
 
+use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use crate::cli::{Cli, SourceArgs};
 use crate::config::{AtPhase, Config};
 use crate::error::Error;
 use crate::finding::Problem;
-use crate::inventory::Inventory;
+use crate::inventory::{AlsoRead, Inventory, from_documents, is_document};
 use crate::plan::config_from_tags;
 
 /// The file that is taken when none is named.
@@ -26,15 +27,25 @@ pub(super) struct Loaded {
     pub(super) problems: Vec<Problem>,
 }
 
-/// Loads what the flags name.
-pub(super) fn load(source: &SourceArgs, cli: &Cli) -> Result<Loaded, Error> {
-    load_with(source, false, cli)
+/// What is read of a cluster beyond what every command needs.
+#[derive(Debug, Clone, Copy, Default)]
+#[cfg_attr(not(feature = "live"), allow(dead_code))]
+pub(super) struct Extent {
+    /// All versions of launch templates, where older ones matter.
+    pub(super) all_versions: bool,
+    /// Pods, network interfaces, and what else `verify` looks at.
+    pub(super) verification: bool,
 }
 
-/// Loads what the flags name, with all versions of launch templates where older ones matter.
-pub(super) fn load_with(source: &SourceArgs, all_versions: bool, cli: &Cli) -> Result<Loaded, Error> {
+/// Loads what the flags name.
+pub(super) fn load(source: &SourceArgs, cli: &Cli) -> Result<Loaded, Error> {
+    load_with(source, Extent::default(), cli)
+}
+
+/// Loads what the flags name, and more of the cluster where it matters.
+pub(super) fn load_with(source: &SourceArgs, extent: Extent, cli: &Cli) -> Result<Loaded, Error> {
     let config = config(source.config.as_deref())?;
-    let inventory = inventory(source, config.as_ref(), all_versions, cli)?;
+    let inventory = load_inventory(source, config.as_ref(), extent, cli)?;
     let (config, problems) = match config {
         Some(config) => (config, Vec::new()),
         None => config_from_tags(&inventory),
@@ -52,16 +63,27 @@ pub(super) fn load_with(source: &SourceArgs, all_versions: bool, cli: &Cli) -> R
 }
 
 /// Loads the inventory alone; from the cluster also what the wishes name, where there are any.
-pub(super) fn load_inventory(source: &SourceArgs, config: Option<&Config>, cli: &Cli) -> Result<Inventory, Error> {
-    inventory(source, config, false, cli)
-}
-
-fn inventory(source: &SourceArgs, config: Option<&Config>, all_versions: bool, cli: &Cli) -> Result<Inventory, Error> {
+pub(super) fn load_inventory(
+    source: &SourceArgs,
+    config: Option<&Config>,
+    extent: Extent,
+    cli: &Cli,
+) -> Result<Inventory, Error> {
     let wanted = source.cluster.as_deref().or(config.map(|config| config.cluster.as_str()));
-    let Some(path) = &source.inventory else {
-        return read_cluster(wanted.ok_or(Error::NoSource)?, source, config, all_versions, cli);
+    let (path, inventory) = match (&source.inventory, &source.from_dir) {
+        (Some(path), _) => (path, read_file(path)?),
+        (None, Some(path)) => {
+            let also = config.map(AlsoRead::named_in).unwrap_or_default();
+            (
+                path,
+                read_folder(
+                    path,
+                    &AlsoRead { all_versions: extent.all_versions, verification: extent.verification, ..also },
+                )?,
+            )
+        }
+        (None, None) => return read_cluster(wanted.ok_or(Error::NoSource)?, source, config, extent, cli),
     };
-    let inventory = read_file(path)?;
     match wanted.filter(|wanted| *wanted != inventory.cluster.name) {
         Some(wanted) => Err(Error::WrongCluster {
             path: path.display().to_string(),
@@ -92,12 +114,34 @@ fn read_file(path: &Path) -> Result<Inventory, Error> {
     Inventory::from_json(&text, &path.display().to_string())
 }
 
+/// What `aws` and `kubectl` have printed into the files of a folder.
+fn read_folder(folder: &Path, also: &AlsoRead) -> Result<Inventory, Error> {
+    let read_error = |path: &Path| {
+        let path = path.to_owned();
+        |source| Error::ReadFile { path, source }
+    };
+    let mut files = BTreeMap::new();
+    let mut written = 0;
+    for entry in std::fs::read_dir(folder).map_err(read_error(folder))? {
+        let entry = entry.map_err(read_error(folder))?;
+        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+        if !is_document(&name) || path.is_dir() {
+            continue;
+        }
+        let modified = path.metadata().and_then(|metadata| metadata.modified()).map_err(read_error(&path))?;
+        let since_1970 = modified.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        written = since_1970.as_secs().max(written);
+        files.insert(name, std::fs::read(&path).map_err(read_error(&path))?);
+    }
+    from_documents(&files, &folder.display().to_string(), written, also)
+}
+
 #[cfg(not(feature = "live"))]
 fn read_cluster(
     cluster: &str,
     _source: &SourceArgs,
     _config: Option<&Config>,
-    _all_versions: bool,
+    _extent: Extent,
     _cli: &Cli,
 ) -> Result<Inventory, Error> {
     Err(Error::BuiltWithoutLive { cluster: cluster.into() })
@@ -109,7 +153,7 @@ fn read_cluster(
     cluster: &str,
     source: &SourceArgs,
     config: Option<&Config>,
-    all_versions: bool,
+    extent: Extent,
     cli: &Cli,
 ) -> Result<Inventory, Error> {
     use std::io::{IsTerminal as _, Write as _};
@@ -118,7 +162,8 @@ fn read_cluster(
     use crate::report::progress::Reading;
 
     let mut options = collect_options(source, config, cluster);
-    options.also.all_versions = all_versions;
+    options.also.all_versions = extent.all_versions;
+    options.also.verification = extent.verification;
     // Nobody is left to be told when standard error cannot be written.
     let say = |text: String| drop(anstream::AutoStream::auto(std::io::stderr().lock()).write_all(text.as_bytes()));
     let mut reading = Reading::new(cluster, std::io::stderr().is_terminal() && !cli.verbose, cli.quiet);

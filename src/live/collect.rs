@@ -1,7 +1,7 @@
 //! One reading of one cluster: which question waits for which answer.
 //!
 //! Four round trips: the cluster; what its name, VPC and endpoint lead to; the launch templates that its node groups
-//! name; what those and the ENIConfigs name.
+//! name; what those and the ENIConfigs name. For `verify` a fifth, where nodes were launched from older versions.
 
 use std::collections::BTreeSet;
 use std::time::SystemTime;
@@ -11,13 +11,13 @@ use aws_smithy_types::date_time::Format;
 
 use super::aws::{
     Clients, Found, Reading, find_cluster, read_images, read_instance_types, read_launch_templates, read_network,
-    read_node_groups, read_outside_subnets, read_security_groups,
+    read_network_interfaces, read_node_groups, read_outside_subnets, read_security_groups, read_versions_of_nodes,
 };
 use super::kube::{Kubernetes, connect, read_kubernetes};
 use super::options::{AlsoRead, CollectOptions};
 use super::progress::Events;
 use crate::error::AccessError;
-use crate::inventory::{Cluster, Gap, Inventory, LaunchTemplate, NodeGroup, SCHEMA_VERSION, Subnet};
+use crate::inventory::{Cluster, Gap, Inventory, LaunchTemplate, NodeGroup, Observed, SCHEMA_VERSION, Subnet};
 use crate::launch_template::LaunchTemplateData;
 
 /// Reads everything that a plan for the cluster depends on.
@@ -32,7 +32,7 @@ pub(super) async fn inventory(options: &CollectOptions, events: Events) -> Resul
     let reading = Reading::new(clients);
     let add_on = reading.settle_object(crate::inventory::GapSource::AddOn, add_on);
 
-    let (network, (node_groups, launch_templates), kubernetes) = tokio::join!(
+    let (network, (node_groups, mut launch_templates), kubernetes) = tokio::join!(
         read_network(&reading, cluster.vpc_id.as_deref()),
         async {
             let groups = read_node_groups(&reading, &cluster.name, node_group_names).await;
@@ -40,16 +40,25 @@ pub(super) async fn inventory(options: &CollectOptions, events: Events) -> Resul
             let templates = read_launch_templates(&reading, &cluster.name, &groups, also).await;
             (groups, templates)
         },
-        read_kubernetes(&reading, &access, &cluster),
+        read_kubernetes(&reading, &access, &cluster, options.also.verification),
     );
+    if kubernetes.observed.is_some() {
+        read_versions_of_nodes(&reading, &node_groups, &kubernetes.nodes, &mut launch_templates).await;
+    }
 
     let named = Named::by(&cluster, &node_groups, &launch_templates, &kubernetes, &options.also);
     let outside = named.subnets_outside(&network.subnets);
-    let (outside, security_groups, images, instance_types) = tokio::join!(
+    let (outside, security_groups, images, instance_types, observed) = tokio::join!(
         read_outside_subnets(&reading, &outside),
         read_security_groups(&reading, &named.security_groups),
         read_images(&reading, &named.images),
         read_instance_types(&reading, &named.instance_types),
+        async {
+            let observed = kubernetes.observed?;
+            let instance_ids = kubernetes.nodes.iter().filter_map(|node| node.instance_id.clone()).collect();
+            let network_interfaces = read_network_interfaces(&reading, &instance_ids, cluster.vpc_id.as_deref()).await;
+            Some(Observed { network_interfaces, ..observed })
+        },
     );
     let (clients, gaps) = reading.into_gaps();
     let mut subnets = network.subnets;
@@ -74,7 +83,7 @@ pub(super) async fn inventory(options: &CollectOptions, events: Events) -> Resul
         eni_configs: kubernetes.eni_configs,
         aws_node: kubernetes.aws_node,
         nodes: kubernetes.nodes,
-        observed: None,
+        observed,
         gaps: with_caller(&clients, gaps, options.kube_context.is_some()).await,
     };
     inventory.sort();

@@ -47,6 +47,8 @@ pub struct AlsoRead {
     pub launch_templates: BTreeSet<(String, String)>,
     /// Every version of each launch template that is read, not only those in use.
     pub all_versions: bool,
+    /// What `verify` looks at on top: pods, network interfaces, and what else decides where they are.
+    pub verification: bool,
     /// AMI ids.
     pub images: BTreeSet<String>,
     /// Instance types.
@@ -90,7 +92,7 @@ pub struct Timing {
     pub attempts: u32,
     /// Longest first pause between two attempts; later ones double it, each shortened at random.
     pub first_pause: Duration,
-    /// Everything that is asked of Kubernetes in one reading.
+    /// One object, or one page of a list, of Kubernetes with all its attempts.
     pub kubernetes: Duration,
 }
 

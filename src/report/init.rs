@@ -11,6 +11,7 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::finding::{Finding, Severity, has_errors};
 use crate::plan::proposal::NewSubnets;
+use crate::render::shell_line;
 
 /// A proposal as it is reported.
 #[derive(Debug, Clone, Copy)]
@@ -27,10 +28,15 @@ pub struct Proposed<'a> {
     pub commands: Option<&'a str>,
     /// What the plan of the file has to say.
     pub findings: &'a [Finding],
+    /// The flags by which the cluster was found, to be given again.
+    pub source: &'a [String],
 }
 
 /// What was written, and what to do next.
-pub fn text(file: &Path, proposed: &Proposed<'_>, quiet: bool) -> String {
+///
+/// # Errors
+/// As [`shell_line`].
+pub fn text(file: &Path, proposed: &Proposed<'_>, quiet: bool) -> Result<String, Error> {
     let Config { pools, node_groups, ignore, .. } = proposed.config;
     let mut text = format!(
         "{} {}: {}, {}, {} ignored\n",
@@ -41,12 +47,12 @@ pub fn text(file: &Path, proposed: &Proposed<'_>, quiet: bool) -> String {
         ignore.len()
     );
     if !quiet {
-        text.push_str(&format!(
-            "\nNext: read it, then look at the plan with the same flags:\n  eniplan plan --config {}\n",
-            file.display()
-        ));
+        let mut words: Vec<String> = ["eniplan", "plan", "--config"].map(str::to_owned).into();
+        words.push(file.display().to_string());
+        words.extend(proposed.source.iter().cloned());
+        text.push_str(&format!("\nNext: read it, then look at the plan:\n  {}\n", shell_line(&words)?));
     }
-    text
+    Ok(text)
 }
 
 fn plural(count: usize, what: &str) -> String {

@@ -101,7 +101,7 @@ impl Drop for Bench {
 }
 
 /// The folder of the tools that `tests/setup` fills: `$ENIPLAN_TOOLS`, else beside the build.
-fn tools() -> PathBuf {
+pub(crate) fn tools() -> PathBuf {
     let folder = std::env::var_os("ENIPLAN_TOOLS")
         .map_or_else(|| PathBuf::from(env!("CARGO_TARGET_TMPDIR")).with_file_name("eniplan-tools"), PathBuf::from);
     assert!(folder.join("complete").is_file(), "no tools in {}: run tests/setup", folder.display());

@@ -59,20 +59,31 @@ fn said(outcome: &Outcome, whole: &Inventory) -> String {
 fn in_turn(fault: &Value) -> String {
     let seed = fixture(FIXTURE);
     let bench = Bench::with(&seed);
-    let whole = reading(&bench, &seed).run().inventory();
+    let questions = questions(&bench, &seed);
+    each(&bench, &questions, fault, || reading(&bench, &seed))
+}
+
+/// Lets each of the questions fail in that way, and tells what a reading then says.
+pub(crate) fn each(
+    bench: &Bench,
+    questions: &BTreeSet<(String, String)>,
+    fault: &Value,
+    reading: impl Fn() -> Reading,
+) -> String {
+    let whole = reading().run().inventory();
     let mut page = String::new();
-    for (service, action) in questions(&bench, &seed) {
+    for (service, action) in questions {
         let mut rule = json!({"service": service, "action": action});
         rule.as_object_mut().unwrap().extend(fault.as_object().unwrap().clone());
         bench.faults(&json!([rule]));
-        let outcome = reading(&bench, &seed).run();
+        let outcome = reading().run();
         assert!(outcome.took < LIMIT, "{service} {action} took {:?}: {:#?}", outcome.took, outcome.calls);
         assert_eq!(outcome.inventory.is_none(), action == CLUSTER, "{service} {action}: {:?}", outcome.error);
         writeln!(page, "{service} {action}\n{}", said(&outcome, &whole)).unwrap();
         bench.faults(&json!([]));
         bench.control("POST", "release", &Value::Null);
     }
-    without_ports(&bench, &page)
+    without_ports(bench, &page)
 }
 
 fn without_ports(bench: &Bench, page: &str) -> String {

@@ -138,6 +138,7 @@ fn reads_what_its_parent_asks_for() {
         kube_context: text("kube_context"),
         also: AlsoRead {
             all_versions: request["all_versions"].as_bool().unwrap_or_default(),
+            verification: request["verification"].as_bool().unwrap_or_default(),
             ..text("config")
                 .map(|yaml| AlsoRead::named_in(&Config::from_yaml(&yaml, "eniplan.yaml").unwrap()))
                 .unwrap_or_default()

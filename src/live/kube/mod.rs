@@ -2,8 +2,6 @@
 
 mod api;
 mod connect;
-mod managed_fields;
-mod objects;
 mod read;
 mod token;
 pub(super) mod write;

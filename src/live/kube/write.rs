@@ -8,7 +8,7 @@ use kube::client::Body;
 use serde_json::Value;
 
 use super::connect::Connection;
-use super::objects::{DaemonSetObject, EniConfigObject, List, NodeObject};
+use crate::inventory::kubernetes::{DaemonSetObject, EniConfigObject, List, NodeObject};
 use crate::inventory::{AwsNode, EniConfig, Node};
 use crate::live::failure::chain;
 
