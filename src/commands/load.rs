@@ -35,6 +35,8 @@ pub(super) struct Extent {
     pub(super) all_versions: bool,
     /// Pods, network interfaces, and what else `verify` looks at.
     pub(super) verification: bool,
+    /// Without a word on how far the reading has come.
+    pub(super) silent: bool,
 }
 
 /// Loads what the flags name.
@@ -166,7 +168,8 @@ fn read_cluster(
     options.also.verification = extent.verification;
     // Nobody is left to be told when standard error cannot be written.
     let say = |text: String| drop(anstream::AutoStream::auto(std::io::stderr().lock()).write_all(text.as_bytes()));
-    let mut reading = Reading::new(cluster, std::io::stderr().is_terminal() && !cli.verbose, cli.quiet);
+    let mut reading =
+        Reading::new(cluster, std::io::stderr().is_terminal() && !cli.verbose, cli.quiet || extent.silent);
     let result = collect(&options, |progress| match progress {
         Progress::Source(read) => say(reading.source(read.name, read.count, read.failed)),
         Progress::Call(call) if cli.verbose => say(reading.call(&call.to_string())),

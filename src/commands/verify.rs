@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::io::IsTerminal as _;
 use std::time::Instant;
 
-use super::load::{self, Loaded};
+use super::load::{self, Extent, Loaded};
 use super::{Data, Outcome};
 use crate::check::RULES;
 use crate::check::live::matrix::is_checked;
@@ -20,7 +20,7 @@ use crate::verify::{Report, Selection, unknown_rules, verify};
 
 pub(super) fn run(args: &VerifyArgs, cli: &Cli) -> Result<Outcome, Error> {
     let selection = selection(args)?;
-    let report = if args.watch { watch(args, &selection, cli)? } else { look(args, &selection, cli)? };
+    let report = if args.watch { watch(args, &selection, cli)? } else { look(args, &selection, false, cli)? };
     let unfinished = args.watch && !report.is_right();
     let status = if unfinished || has_errors(&report.findings) { ExitStatus::Findings } else { ExitStatus::Done };
     Ok(Outcome { stdout: data(args, &selection, &report, cli)?, stderr: String::new(), status })
@@ -41,7 +41,7 @@ fn watch_with(
     cli: &Cli,
 ) -> Result<Report, Error> {
     let began = Instant::now();
-    let mut last = look(args, selection, cli)?;
+    let mut last = look(args, selection, false, cli)?;
     loop {
         let left = args.timeout.saturating_sub(began.elapsed());
         watching.show(&last, left);
@@ -49,7 +49,7 @@ fn watch_with(
             return Ok(last);
         }
         load::pause(args.poll_interval.min(left))?;
-        match look(args, selection, cli) {
+        match look(args, selection, true, cli) {
             Ok(report) => last = report,
             // A look that worked before may fail once; the next one tells.
             Err(Error::Access(error)) if !matches!(error, AccessError::Interrupted) => {
@@ -61,8 +61,9 @@ fn watch_with(
 }
 
 /// Reads the cluster, or the file, and judges it.
-fn look(args: &VerifyArgs, selection: &Selection, cli: &Cli) -> Result<Report, Error> {
-    let Loaded { inventory, config, problems, way: _, point: _ } = load::load(&args.source, cli)?;
+fn look(args: &VerifyArgs, selection: &Selection, silent: bool, cli: &Cli) -> Result<Report, Error> {
+    let extent = Extent { verification: true, silent, ..Extent::default() };
+    let Loaded { inventory, config, problems, way: _, point: _ } = load::load_with(&args.source, extent, cli)?;
     if let Some(name) = &args.source.node_group {
         is_known(name, &inventory, &config)?;
     }

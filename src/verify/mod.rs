@@ -1,5 +1,6 @@
 //! Facts of the live cluster → [`Report`]: every node's standing, what is wrong, and what nobody can tell.
 
+mod close_up;
 mod next;
 mod select;
 
@@ -19,6 +20,7 @@ use crate::inventory::{GapSource, Inventory};
 use crate::plan::{NodeGroupPlan, Plan, Planned, plan};
 use crate::render::{Rendered, render};
 
+pub use close_up::{CloseUp, FromTemplate, InterfaceAt, PodAt, PodPlace, Role, close_up};
 pub use next::Step;
 pub use select::{Selection, unknown_rules};
 
@@ -142,14 +144,12 @@ pub fn verify(
     let live = LiveFacts::new(measure.facts(inventory, config));
     let mut findings = selection.findings(live_findings(&live, &measure.problems));
     findings.sort_by_key(|finding| (finding.severity, first_check(&finding.rule)));
-    let evidence = [GapSource::Pods, GapSource::NetworkInterfaces];
     let nodes: Vec<NodeReport> = live.nodes.iter().map(report_node).filter(|node| selection.takes(node)).collect();
     Ok(Report {
         cluster: inventory.cluster.name.clone(),
         region: inventory.region.clone(),
         collected_at: inventory.collected_at.clone(),
-        evidence_read: inventory.observed.is_some()
-            && evidence.iter().all(|source| inventory.gaps_in(*source).next().is_none()),
+        evidence_read: evidence_read(inventory),
         groups: groups(&nodes),
         absent: absent(inventory, &measure.plan, &nodes, selection),
         nodes,
@@ -157,6 +157,12 @@ pub fn verify(
         findings,
         cannot_tell: selection.cannot_tell(cannot_tell(&live)),
     })
+}
+
+/// Without a gap, pods and interfaces are all there.
+fn evidence_read(inventory: &Inventory) -> bool {
+    let sources = [GapSource::Pods, GapSource::NetworkInterfaces];
+    inventory.observed.is_some() && sources.iter().all(|source| inventory.gaps_in(*source).next().is_none())
 }
 
 /// Checks go from the CNI's settings over names and ENIConfigs to interfaces and pods, as causes go to what follows. Rules

@@ -44,7 +44,7 @@ const STANDINGS: [Standing; 5] =
     [Standing::Right, Standing::Outdated, Standing::NeedsReplacement, Standing::Wrong, Standing::CannotTell];
 
 /// A standing in words.
-fn words(standing: Standing) -> &'static str {
+pub(super) fn words(standing: Standing) -> &'static str {
     match standing {
         Standing::Right => "right",
         Standing::Outdated => "outdated",
