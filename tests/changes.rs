@@ -331,7 +331,7 @@ fn old_versions_are_deleted_but_not_those_that_are_needed() {
         template.versions.push(version);
     }
     template.latest_version_number = 250;
-    let options = DiffOptions { prune_versions: Some(3), ..DiffOptions::default() };
+    let options = DiffOptions { prune_versions: Some(3), former: Some(BTreeMap::new()), ..DiffOptions::default() };
     let changes = differences(&inventory, &config("two-sets"), &options).diff.changes;
     let deleted = changes.iter().find_map(|change| match change {
         Change::DeleteLaunchTemplateVersions { versions, .. } => Some(versions),
@@ -341,6 +341,48 @@ fn old_versions_are_deleted_but_not_those_that_are_needed() {
     // 1 is in use and the default, 7 is not ours, the three newest are kept.
     let kept: Vec<i64> = (1..=250).filter(|number| !deleted.contains(number)).collect();
     assert_eq!(kept, [1, 7, 248, 249, 250]);
+}
+
+#[test]
+fn the_version_that_a_group_came_from_is_never_deleted() {
+    let mut inventory = inventory("two-sets");
+    let group = &mut inventory.node_groups[0];
+    let (name, used) = (group.name.clone(), group.launch_template.as_mut().unwrap());
+    used.version = Some("6".into());
+    let id = used.id.clone().unwrap();
+    let template = inventory.launch_templates.iter_mut().find(|template| template.launch_template_id == id).unwrap();
+    for number in 2..=6 {
+        let mut version = template.versions[0].clone();
+        version.version_number = number;
+        version.version_description = Some(format!("eniplan apps {number:012}"));
+        template.versions.push(version);
+    }
+    template.latest_version_number = 6;
+    let found = |keep: usize, former: Option<&[i64]>| {
+        let options = DiffOptions {
+            prune_versions: Some(keep),
+            former: former.map(|versions| [(name.clone(), versions.to_vec())].into()),
+            ..DiffOptions::default()
+        };
+        differences(&inventory, &config("two-sets"), &options).diff
+    };
+    let deleted = |keep: usize, former: Option<&[i64]>| {
+        let changes = found(keep, former).changes.into_iter();
+        changes
+            .filter_map(|change| match change {
+                Change::DeleteLaunchTemplateVersions { versions, .. } => Some(versions),
+                _ => None,
+            })
+            .next()
+            .unwrap_or_default()
+    };
+    // Rolled back from 5 to 2, and then to a new version: it came from 2.
+    assert_eq!(deleted(0, Some(&[2, 5, 2])), [3, 4, 5]);
+    assert_eq!(deleted(1, Some(&[2, 5, 2])), [3, 4]);
+    // No update says which version the group was made with.
+    assert_eq!(deleted(0, Some(&[])), Vec::<i64>::new());
+    assert_eq!(deleted(0, None), Vec::<i64>::new());
+    assert!(found(0, None).awaiting.iter().any(|awaiting| awaiting.what.contains("came from")));
 }
 
 #[test]

@@ -144,3 +144,28 @@ fn commands_for_missing_pod_subnets_are_shell_text() {
     assert!(run.status.success(), "{}", text(&run.stderr));
     insta::assert_snapshot!(format!("{}\n==> as the shell reads it\n{}", commands.join("\n"), text(&run.stdout)));
 }
+
+/// Groups that do not exist yet are comments, which plan as soon as they are uncommented and filled in.
+#[test]
+fn groups_to_be_made_are_uncommented_and_filled_in() {
+    let folder = workspace(&fixture("new-cluster"));
+    let init = eniplan(folder.path(), &INIT);
+    assert!(text(&init.stdout).contains("describe the node groups that are to be made"), "{}", text(&init.stdout));
+    let path = folder.path().join("eniplan.yaml");
+    let proposed = std::fs::read_to_string(&path).unwrap();
+    let (before, groups) = proposed.split_once("  # nodeGroups:\n").unwrap();
+    let mut names = ["web", "batch"].into_iter();
+    let mut filled = format!("{before}  nodeGroups:\n");
+    for line in groups.lines() {
+        let line = line.strip_prefix("  # ").unwrap();
+        let line = if line.contains("NAME") { line.replace("NAME", names.next().unwrap()) } else { line.to_owned() };
+        let line = line.replace("TYPE", "m6i.large");
+        let line = line.replace("ARN-OF-THE-NODE-ROLE", "arn:aws:iam::111122223333:role/greenfield-node");
+        writeln!(filled, "  {line}").unwrap();
+    }
+    assert_eq!(names.next(), None);
+    std::fs::write(&path, &filled).unwrap();
+    let plan = eniplan(folder.path(), &["plan", "--inventory", "inventory.json", "--config", "eniplan.yaml"]);
+    assert_eq!(plan.status.code(), Some(0), "{filled}{}", text(&plan.stderr));
+    assert!(text(&plan.stdout).contains("pods-green-c"), "{}", text(&plan.stdout));
+}

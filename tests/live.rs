@@ -12,8 +12,12 @@
 mod apply;
 #[path = "live/apply_faults.rs"]
 mod apply_faults;
+#[path = "live/apply_lock.rs"]
+mod apply_lock;
 #[path = "live/apply_plain.rs"]
 mod apply_plain;
+#[path = "live/apply_switch.rs"]
+mod apply_switch;
 #[path = "live/apply_walk.rs"]
 mod apply_walk;
 #[path = "live/bench.rs"]

@@ -155,7 +155,7 @@ pub(super) fn node_needs_replacement(facts: &Facts<'_>, problems: &mut Vec<Probl
     for node in facts.inventory.nodes.iter().filter(|node| node.runs_aws_node()) {
         let Some(group) = planned_group(facts, node) else { continue };
         let Some(key) = &group.label_key else { continue };
-        let right = node.labels.get(key).is_some_and(|name| settings.custom_networking() && gives(group, node, name));
+        let right = node.labels.get(key).is_some_and(|name| settings.custom_networking() && group.gives(node, name));
         if !right {
             by_group.entry(&group.name).or_default().push(&node.name);
         }
@@ -168,16 +168,6 @@ pub(super) fn node_needs_replacement(facts: &Facts<'_>, problems: &mut Vec<Probl
             "update the node group to the new launch-template version, which replaces its nodes",
         ));
     }
-}
-
-/// Whether the group's table gives a node that name: by the node's own subnet where its address tells it, else by zone.
-fn gives(group: &NodeGroupPlan, node: &Node, name: &str) -> bool {
-    let own = node.internal_ip.and_then(|ip| group.assignments.iter().find(|row| row.cidr.contains(&ip)));
-    let rows = group.assignments.iter().filter(|row| match own {
-        Some(own) => own.subnet_id == row.subnet_id,
-        None => node.zone().is_none_or(|zone| zone == row.availability_zone),
-    });
-    rows.flat_map(|row| &row.candidates).any(|candidate| candidate.eni_config == name)
 }
 
 pub(super) fn annotation_beats_label(facts: &Facts<'_>, problems: &mut Vec<Problem>) {

@@ -37,6 +37,9 @@ mod live {
     /// Longest wait for one change: an update of a large node group with patient disruption budgets takes hours.
     const LONGEST_WAIT: Duration = Duration::from_secs(12 * 60 * 60);
 
+    /// Three renewals before the lock runs out.
+    const RENEW_LOCK: Duration = Duration::from_secs(10);
+
     pub(super) fn run(args: &ApplyArgs, cli: &Cli) -> Result<Outcome, Error> {
         let extent = load::Extent { all_versions: needs_all_versions(args), ..load::Extent::default() };
         let loaded = load::load_with(&args.source, extent, cli)?;
@@ -45,7 +48,7 @@ mod live {
         let mut findings = Vec::new();
         let diff = match (&args.diff, args.rollback) {
             (Some(path), _) => saved(path, &loaded.inventory)?,
-            (None, true) => back(&options, &loaded.inventory, node_group)?,
+            (None, true) => back(&loaded, node_group)?,
             (None, false) => {
                 let compared = compare(&loaded, &args.change, node_group)?;
                 findings = compared.findings;
@@ -103,7 +106,13 @@ mod live {
         let mut collect = load::collect_options(&args.source, Some(&loaded.config), &loaded.inventory.cluster.name);
         collect.also.all_versions = needs_all_versions(args);
         collect.timing.first_pause = collect.timing.first_pause.min(args.poll_interval);
-        ApplyOptions { collect, poll: args.poll_interval, longest_wait: LONGEST_WAIT, dry_run: args.dry_run }
+        ApplyOptions {
+            collect,
+            poll: args.poll_interval,
+            longest_wait: LONGEST_WAIT,
+            renew_lock: RENEW_LOCK,
+            dry_run: args.dry_run,
+        }
     }
 
     fn saved(path: &Path, inventory: &Inventory) -> Result<Diff, Error> {
@@ -115,16 +124,9 @@ mod live {
         }
     }
 
-    fn back(options: &ApplyOptions, inventory: &Inventory, node_group: Option<&str>) -> Result<Diff, Error> {
-        let groups: Vec<_> = inventory
-            .node_groups
-            .iter()
-            .filter(|group| group.launch_template.is_some())
-            .filter(|group| node_group.is_none_or(|name| group.name == name))
-            .cloned()
-            .collect();
-        let former = live::former_versions(options, &groups)?;
-        rollback(inventory, &former, node_group)
+    fn back(loaded: &Loaded, node_group: Option<&str>) -> Result<Diff, Error> {
+        let former = loaded.former.clone().unwrap_or_default();
+        rollback(&loaded.inventory, &former, node_group)
             .map_err(|node_group| ChangeError::NoFormerVersion { node_group }.into())
     }
 
@@ -142,6 +144,7 @@ mod live {
             way: loaded.way.clone(),
             point: loaded.point,
             problems: loaded.problems.clone(),
+            former: loaded.former.clone(),
         };
         let Compared { diff, findings } = compare(&now, &args.change, args.source.node_group.as_deref())?;
         if has_errors(&findings) || diff.changes != confirmed.changes {

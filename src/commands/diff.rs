@@ -1,5 +1,6 @@
 //! `eniplan diff`: what differs between the plan and the cluster.
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::Path;
 
@@ -21,19 +22,22 @@ pub(super) struct Compared {
 
 /// Plans, renders and compares.
 pub(super) fn compare(loaded: &Loaded, change: &ChangeArgs, node_group: Option<&str>) -> Result<Compared, Error> {
-    let Loaded { inventory, config, problems, way: _, point: _ } = loaded;
+    let Loaded { inventory, config, problems, way: _, point: _, former } = loaded;
     let Decided { plan, rendered, mut findings, .. } = decide(inventory, config, problems.clone(), node_group)?;
     if change.replace_in_use {
         findings.retain(|finding| finding.rule != "eniconfig-in-use-elsewhere");
     }
-    let Differences { diff, problems } = diff(inventory, config, &plan, &rendered, &options(change));
+    let Differences { diff, problems } = diff(inventory, config, &plan, &rendered, &options(change, former.as_ref()));
     // Asked for: these nodes get the label, or are replaced by nodes that have it.
     let is_labelled = |name: &String| {
         diff.changes.iter().any(|change| matches!(change, Change::LabelNode { name: labelled, .. } if labelled == name))
     };
     let accepted = change.accept_moves && change.roll;
+    // Held back, or not asked for: then the label does not decide yet, and who lacks it is told with the switch.
+    let is_switch = |change: &Change| matches!(change, Change::SetDaemonSetEnv { .. } | Change::UpdateAddOn { .. });
+    let not_switched = plan.cni.switch && !diff.changes.iter().any(is_switch);
     findings.retain(|finding| match &finding.subject {
-        Subject::Node(name) if finding.rule == "node-without-label" => !accepted && !is_labelled(name),
+        Subject::Node(name) if finding.rule == "node-without-label" => !accepted && !not_switched && !is_labelled(name),
         _ => true,
     });
     findings.extend(graded(problems));
@@ -41,7 +45,7 @@ pub(super) fn compare(loaded: &Loaded, change: &ChangeArgs, node_group: Option<&
     Ok(Compared { diff, findings })
 }
 
-fn options(change: &ChangeArgs) -> DiffOptions {
+fn options(change: &ChangeArgs, former: Option<&BTreeMap<String, Vec<i64>>>) -> DiffOptions {
     let ChangeArgs {
         only,
         set_default,
@@ -71,6 +75,7 @@ fn options(change: &ChangeArgs) -> DiffOptions {
         accept_moves: *accept_moves,
         prune: *prune,
         prune_versions: *prune_versions,
+        former: former.cloned(),
     }
 }
 

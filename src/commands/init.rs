@@ -39,6 +39,7 @@ pub(super) fn run(args: &InitArgs, cli: &Cli) -> Result<Outcome, Error> {
         config: &proposal.config,
         new_subnets: proposal.new_subnets.as_ref(),
         commands: commands.as_deref(),
+        to_describe: proposal.first_groups.is_some(),
         findings: &findings,
         source: &source_flags(args),
     };

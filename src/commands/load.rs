@@ -25,6 +25,8 @@ pub(super) struct Loaded {
     pub(super) point: usize,
     /// What stood in the way of deriving the wishes from tags, where there is no file.
     pub(super) problems: Vec<Problem>,
+    /// The launch-template versions that node groups used before, where older versions matter and EKS could be asked.
+    pub(super) former: Option<BTreeMap<String, Vec<i64>>>,
 }
 
 /// What is read of a cluster beyond what every command needs.
@@ -48,6 +50,7 @@ pub(super) fn load(source: &SourceArgs, cli: &Cli) -> Result<Loaded, Error> {
 pub(super) fn load_with(source: &SourceArgs, extent: Extent, cli: &Cli) -> Result<Loaded, Error> {
     let config = config(source.config.as_deref())?;
     let inventory = load_inventory(source, config.as_ref(), extent, cli)?;
+    let former = if extent.all_versions { former(source, &inventory)? } else { None };
     let (config, problems) = match config {
         Some(config) => (config, Vec::new()),
         None => config_from_tags(&inventory),
@@ -56,7 +59,7 @@ pub(super) fn load_with(source: &SourceArgs, extent: Extent, cli: &Cli) -> Resul
     let wanted = source.phase.as_deref().or(config.current_phase.as_deref());
     let point = way.iter().position(|at| at.name.as_deref() == wanted);
     match point.and_then(|point| Some((point, way.get(point)?.config.clone()))) {
-        Some((point, config)) => Ok(Loaded { inventory, config, way, point, problems }),
+        Some((point, config)) => Ok(Loaded { inventory, config, way, point, problems, former }),
         None => Err(Error::NoSuchPhase {
             name: wanted.unwrap_or_default().into(),
             known: way.into_iter().filter_map(|at| at.name).collect(),
@@ -139,6 +142,28 @@ fn read_folder(folder: &Path, also: &AlsoRead) -> Result<Inventory, Error> {
 }
 
 #[cfg(not(feature = "live"))]
+fn former(_: &SourceArgs, _: &Inventory) -> Result<Option<BTreeMap<String, Vec<i64>>>, Error> {
+    Ok(None)
+}
+
+#[cfg(feature = "live")]
+fn former(source: &SourceArgs, inventory: &Inventory) -> Result<Option<BTreeMap<String, Vec<i64>>>, Error> {
+    if source.inventory.is_some() || source.from_dir.is_some() {
+        return Ok(None);
+    }
+    let mut options = collect_options(source, None, &inventory.cluster.name);
+    options.region = Some(inventory.region.clone());
+    let wanted = |name: &str| source.node_group.as_deref().is_none_or(|wanted| wanted == name);
+    let groups: Vec<_> = inventory
+        .node_groups
+        .iter()
+        .filter(|group| group.launch_template.is_some() && wanted(&group.name))
+        .cloned()
+        .collect();
+    crate::live::former_versions(&options, &groups).map(Some)
+}
+
+#[cfg(not(feature = "live"))]
 fn read_cluster(
     cluster: &str,
     _source: &SourceArgs,
@@ -202,7 +227,7 @@ pub(super) fn collect_options(
         region: source.region.clone().or_else(|| config.and_then(|config| config.region.clone())),
         profile: source.profile.clone(),
         kube_context: source.kube_context.clone(),
-        also: config.map(crate::live::AlsoRead::named_in).unwrap_or_default(),
+        also: config.map(AlsoRead::named_in).unwrap_or_default(),
         ..crate::live::CollectOptions::new(cluster)
     }
 }

@@ -63,7 +63,7 @@ fn watch_with(
 /// Reads the cluster, or the file, and judges it.
 fn look(args: &VerifyArgs, selection: &Selection, silent: bool, cli: &Cli) -> Result<Report, Error> {
     let extent = Extent { verification: true, silent, ..Extent::default() };
-    let Loaded { inventory, config, problems, way: _, point: _ } = load::load_with(&args.source, extent, cli)?;
+    let Loaded { inventory, config, problems, .. } = load::load_with(&args.source, extent, cli)?;
     if let Some(name) = &args.source.node_group {
         is_known(name, &inventory, &config)?;
     }

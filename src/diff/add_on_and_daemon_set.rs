@@ -64,13 +64,8 @@ fn may_switch(facts: &Facts<'_>, found: &mut Found) -> Option<Vec<String>> {
         stranded.join("; "),
         if moves.is_empty() { String::new() } else { format!("; and these would move: {}", moves.join("; ")) }
     );
-    let on = facts.inventory.cni_settings().is_some_and(|now| now.custom_networking());
-    let how = if on {
-        "apply with --label-nodes --roll, which labels these nodes with what they use today and then moves the groups to versions that set the label; or replace the nodes at the cost of pods that find no address meanwhile: --accept-moves --roll"
-    } else {
-        "leave spec.label out of eniplan.yaml and let a pool name an ENIConfig by zone (`names: zone`) in every zone, so that nodes without a label find one; or replace the nodes at the cost of pods that find no address meanwhile: --accept-moves --roll"
-    };
-    found.awaiting.push(Awaiting { subject: subject(), what, how: how.into(), gated: true });
+    let how = gate::way_through(facts);
+    found.awaiting.push(Awaiting { subject: subject(), what, how, gated: true });
     None
 }
 

@@ -100,3 +100,59 @@ fn names_key(facts: &Facts<'_>, group: &NodeGroup, key: &str) -> bool {
     let Some(document) = bytes.and_then(|bytes| crate::user_data::read(&bytes.0).ok()) else { return false };
     document.parts.iter().any(|part| String::from_utf8_lossy(&part.body).contains(key))
 }
+
+/// The steps after which nobody would be stranded, a line each; those that start with a program's name are commands.
+pub(super) fn way_through(facts: &Facts<'_>) -> String {
+    let after = settings_after(facts);
+    let anyway = "or replace the nodes at the cost of pods that find no address meanwhile:";
+    let anyway = [anyway.to_owned(), "eniplan apply --accept-moves --roll".to_owned()];
+    let on = facts.inventory.cni_settings().is_some_and(|now| now.custom_networking());
+    let mut steps = Vec::new();
+    if is_zone_label(after.label_key()) {
+        steps.push("let a pool name an ENIConfig by zone (`names: zone`) in every zone of these nodes".to_owned());
+    } else if on {
+        steps.push(
+            "label these nodes with what they use today, and move the groups to versions that set the label:".into(),
+        );
+        steps.push("eniplan apply --label-nodes --roll".into());
+    } else {
+        steps.push("let nodes without a label find an ENIConfig: leave spec.label out of eniplan.yaml, and let a pool name one by zone (`names: zone`) in every zone".into());
+        steps.push("or give every node its label before the label counts: first the nodes of planned groups,".into());
+        steps.push("eniplan apply --only eniconfigs,launch-templates,node-groups --roll".into());
+        steps.extend(others(facts, after.label_key()));
+        steps.push("and then everything else, which makes the switch and replaces the nodes once more:".into());
+        steps.push("eniplan apply --roll".into());
+    }
+    steps.into_iter().chain(anyway).collect::<Vec<_>>().join("\n")
+}
+
+/// What to do with nodes that no planned group will label.
+fn others(facts: &Facts<'_>, key: &str) -> Vec<String> {
+    let mut steps = Vec::new();
+    let without_template = facts.inventory.node_groups.iter().filter(|group| group.launch_template.is_none());
+    for group in without_template {
+        let successor = facts.config.node_group(&group.name).and_then(|group| group.successor.as_ref());
+        let Some(successor) = successor else { continue };
+        let (cluster, name) = (&facts.inventory.cluster.name, &group.name);
+        steps.push(format!("then {name} goes, in whose place {successor} has come,"));
+        steps.push(format!(
+            "kubectl drain -l eks.amazonaws.com/nodegroup={name} --ignore-daemonsets --delete-emptydir-data"
+        ));
+        steps.push(format!("aws eks delete-nodegroup --cluster-name {cluster} --nodegroup-name {name}"));
+    }
+    let is_planned = |node: &Node| {
+        let group = node.node_group().and_then(|name| facts.config.node_group(name));
+        group.is_some()
+    };
+    let nodes: Vec<&Node> = facts
+        .inventory
+        .nodes
+        .iter()
+        .filter(|node| node.runs_aws_node() && !is_planned(node) && !node.labels.contains_key(key))
+        .collect();
+    if !nodes.is_empty() {
+        steps.push("then the nodes of no planned group,".into());
+    }
+    steps.extend(nodes.iter().map(|node| format!("kubectl label node {} {key}=NAME-OF-AN-ENICONFIG", node.name)));
+    steps
+}

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use super::replacement::{Replacement, may_change, template_in_use};
 use super::{Change, Facts, Found, LaunchTemplateBefore, TemplateRef, VersionRef};
 use crate::finding::{Problem, Subject};
 use crate::inventory::{LaunchTemplate, LaunchTemplateVersion};
 use crate::launch_template::LaunchTemplateData;
 use crate::plan::is_ours;
-use crate::render::{CreateLaunchTemplate, CreateLaunchTemplateVersion, LaunchTemplateRequest};
+use crate::render::{CreateLaunchTemplate, CreateLaunchTemplateVersion, LaunchTemplateRequest, same_version_again};
 use crate::user_data;
 
 /// The version that each node group is to use, by the group's name.
@@ -19,13 +20,21 @@ pub(super) type Versions = BTreeMap<String, TemplateRef>;
 /// Digits of a client token. Source: EC2 API reference, "Ensuring idempotency": at most 64 ASCII characters.
 const CLIENT_TOKEN_DIGITS: usize = 64;
 
-pub(super) fn changes(facts: &Facts<'_>, wanted: bool, found: &mut Found) -> Versions {
+pub(super) fn changes(
+    facts: &Facts<'_>,
+    wanted: bool,
+    replacements: &BTreeMap<String, Replacement<'_>>,
+    found: &mut Found,
+) -> Versions {
     let mut versions = Versions::new();
     for (name, group) in &facts.rendered.node_groups {
+        let again = wanted && replacements.contains_key(name);
         let target = match &group.launch_template {
-            None => continue,
+            None => untouched(facts, name, again, found),
             Some(LaunchTemplateRequest::Create(request)) => create(facts, name, request, wanted, found),
-            Some(LaunchTemplateRequest::CreateVersion(request)) => create_version(facts, name, request, wanted, found),
+            Some(LaunchTemplateRequest::CreateVersion(request)) => {
+                create_version(facts, name, request, (wanted, again), found)
+            }
         };
         if let Some(target) = target {
             versions.insert(name.clone(), target);
@@ -86,7 +95,7 @@ fn create_version(
     facts: &Facts<'_>,
     group: &str,
     request: &CreateLaunchTemplateVersion,
-    wanted: bool,
+    (wanted, again): (bool, bool),
     found: &mut Found,
 ) -> Option<TemplateRef> {
     let template = facts.inventory.launch_template(&request.launch_template_id)?;
@@ -97,7 +106,8 @@ fn create_version(
         .and_then(|number| template.version(number))?;
     let id = Some(template.launch_template_id.clone());
     if same_user_data(&in_use.launch_template_data, &request.launch_template_data) {
-        return Some(TemplateRef { id, version: VersionRef::Number(in_use.version_number) });
+        return the_same_again(group, template, in_use.version_number, again, found)
+            .or(Some(TemplateRef { id, version: VersionRef::Number(in_use.version_number) }));
     }
     // Made by a run that did not get as far as the node group.
     let made_already = newest(template).find(|version| {
@@ -110,6 +120,33 @@ fn create_version(
         return Some(TemplateRef { id, version: VersionRef::Number(version.version_number) });
     }
     new_version(group, template, request.clone(), wanted, found)
+}
+
+/// A group whose launch template the plan leaves alone; only its nodes may have to be replaced.
+fn untouched(facts: &Facts<'_>, group: &str, again: bool, found: &mut Found) -> Option<TemplateRef> {
+    let (template, in_use) = template_in_use(facts, facts.inventory.node_group(group)?)?;
+    may_change(facts, template, group).then(|| the_same_again(group, template, in_use, again, found)).flatten()
+}
+
+/// The version that says the same as the one in use, so that a group's nodes are replaced by moving to it: one that an
+/// earlier run made for that and did not move to, or a new one where `again` asks for it.
+fn the_same_again(
+    group: &str,
+    template: &LaunchTemplate,
+    in_use: i64,
+    again: bool,
+    found: &mut Found,
+) -> Option<TemplateRef> {
+    let request = same_version_again(group, template, in_use)?;
+    let made_already = newest(template).find(|version| {
+        version.version_number > in_use
+            && version.version_description.as_deref() == Some(request.version_description.as_str())
+    });
+    if let Some(version) = made_already {
+        let id = Some(template.launch_template_id.clone());
+        return Some(TemplateRef { id, version: VersionRef::Number(version.version_number) });
+    }
+    new_version(group, template, request, again, found)
 }
 
 fn new_version(

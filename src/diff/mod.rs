@@ -9,6 +9,7 @@ mod new_nodes;
 mod node_groups;
 mod nodes;
 mod prune;
+mod replacement;
 mod rollback;
 
 mod outcome;
@@ -58,6 +59,8 @@ pub struct DiffOptions {
     pub prune: bool,
     /// Keep this many versions of ours of each template, and delete older ones.
     pub prune_versions: Option<usize>,
+    /// The versions that each node group used before, as [`rollback`] takes them; `None` where nobody could be asked.
+    pub former: Option<BTreeMap<String, Vec<i64>>>,
 }
 
 impl Default for DiffOptions {
@@ -73,6 +76,7 @@ impl Default for DiffOptions {
             accept_moves: false,
             prune: false,
             prune_versions: None,
+            former: None,
         }
     }
 }
@@ -249,6 +253,19 @@ impl Found {
     fn await_user(&mut self, subject: Subject, what: impl Into<String>, how: impl Into<String>) {
         self.awaiting.push(Awaiting { subject, what: what.into(), how: how.into(), gated: false });
     }
+
+    fn append(&mut self, other: Self) {
+        let Self { changes, awaiting, problems } = other;
+        self.changes.extend(changes);
+        self.awaiting.extend(awaiting);
+        self.problems.extend(problems);
+    }
+}
+
+/// Whether these changes hold a switch, which may also be held back.
+fn switches(plan: &Plan, cni: &Found) -> bool {
+    let is_made = |change: &Change| matches!(change, Change::SetDaemonSetEnv { .. } | Change::UpdateAddOn { .. });
+    plan.cni.switch && cni.changes.iter().any(is_made)
 }
 
 /// Compares what is rendered with what is there.
@@ -265,13 +282,17 @@ pub fn diff(
     if wants(Stage::Eniconfigs) {
         eni_configs::changes(&facts, &mut found);
     }
-    let versions = launch_templates::changes(&facts, wants(Stage::LaunchTemplates), &mut found);
+    // Made after the launch templates; whether it is made decides about them.
+    let mut cni = Found::default();
     if wants(Stage::Cni) {
-        nodes::labels(&facts, &mut found);
-        add_on_and_daemon_set::changes(&facts, &mut found);
+        nodes::labels(&facts, &mut cni);
+        add_on_and_daemon_set::changes(&facts, &mut cni);
     }
+    let replacements = replacement::replacements(&facts, switches(plan, &cni));
+    let versions = launch_templates::changes(&facts, wants(Stage::LaunchTemplates), &replacements, &mut found);
+    found.append(cni);
     if wants(Stage::NodeGroups) {
-        node_groups::changes(&facts, &versions, &mut found);
+        node_groups::changes(&facts, &versions, &replacements, &mut found);
     }
     prune::changes(&facts, &versions, &mut found);
     found.awaiting.sort();

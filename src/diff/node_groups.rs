@@ -1,15 +1,23 @@
 //! Node groups: which template version they are to use, and groups that do not exist yet.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::launch_templates::Versions;
 use super::new_nodes::expected;
+use super::replacement::{Replacement, template_in_use};
 use super::{Change, Facts, Found, LaunchTemplateBefore, NodeGroupBefore, TemplateRef, VersionRef};
 use crate::finding::{Problem, Subject};
 use crate::inventory::NodeGroup;
 use crate::plan::{Bootstrap, NodeGroupPlan};
 
-pub(super) fn changes(facts: &Facts<'_>, versions: &Versions, found: &mut Found) {
+pub(super) fn changes(
+    facts: &Facts<'_>,
+    versions: &Versions,
+    replacements: &BTreeMap<String, Replacement<'_>>,
+    found: &mut Found,
+) {
     if facts.options.set_default {
         for target in versions.values() {
             set_default(facts, target, found);
@@ -19,7 +27,7 @@ pub(super) fn changes(facts: &Facts<'_>, versions: &Versions, found: &mut Found)
         match (&group.create, facts.inventory.node_group(&group.name)) {
             (_, Some(known)) => match versions.get(&group.name).filter(|target| !uses(facts, known, target)) {
                 Some(target) => update(facts, group, known, target, found),
-                None => replace_by_hand(facts, known, found),
+                None => replace_by_hand(known, replacements.get(&group.name), found),
             },
             (Some(_), None) => create(facts, group, versions.get(&group.name), found),
             (None, None) => {}
@@ -42,29 +50,31 @@ fn set_default(facts: &Facts<'_>, target: &TemplateRef, found: &mut Found) {
 
 /// The version that a group uses, as a number.
 fn version_in_use(facts: &Facts<'_>, known: &NodeGroup) -> Option<i64> {
-    let used = known.launch_template.as_ref()?;
-    facts.inventory.launch_template(used.id.as_deref()?)?.resolve_version(used.version.as_deref())
+    template_in_use(facts, known).map(|(_, number)| number)
 }
 
 fn uses(facts: &Facts<'_>, known: &NodeGroup, target: &TemplateRef) -> bool {
     matches!(target.version, VersionRef::Number(number) if version_in_use(facts, known) == Some(number))
 }
 
-/// With custom networking newly on, nodes keep the interfaces that they have. Where no version changes, nothing else
-/// replaces them. Source: amazon-vpc-cni-k8s `pkg/ipamd/datastore/data_store.go`, `GetAllocatableENIs`.
-fn replace_by_hand(facts: &Facts<'_>, known: &NodeGroup, found: &mut Found) {
-    let on_now = facts.inventory.cni_settings().is_some_and(|settings| settings.custom_networking());
-    let nodes = facts.inventory.nodes_of(&known.name).count();
-    if !facts.plan.cni.switch || on_now || nodes == 0 {
-        return;
-    }
+/// Where no version can be made that says the same, nothing but the user replaces the nodes.
+fn replace_by_hand(known: &NodeGroup, replacement: Option<&Replacement<'_>>, found: &mut Found) {
+    let Some(Replacement { nodes, why }) = replacement else { return };
+    let commands = nodes.iter().map(|node| {
+        let instance = node.instance_id.as_deref().unwrap_or("INSTANCE");
+        format!(
+            "kubectl drain {} --ignore-daemonsets --delete-emptydir-data && aws ec2 terminate-instances --instance-ids {instance}",
+            node.name
+        )
+    });
+    let first = "one after the other, when the run is over; the group launches new nodes:".to_owned();
     found.await_user(
         Subject::NodeGroup(known.name.clone()),
-        format!("its launch template stays as it is, and its {nodes} nodes keep pod addresses of their own subnets until they are replaced"),
         format!(
-            "after the switch: `kubectl drain -l eks.amazonaws.com/nodegroup={} --ignore-daemonsets --delete-emptydir-data`, then terminate the instances; the group launches new ones",
-            known.name
+            "{} of its nodes {why} until they are replaced, and no launch-template version of eniplan's replaces them",
+            nodes.len()
         ),
+        std::iter::once(first).chain(commands).collect::<Vec<_>>().join("\n"),
     );
 }
 

@@ -1,10 +1,9 @@
 //! What is ours and nothing names any more; only when asked.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::gate::settings_after;
 use super::launch_templates::Versions;
-use super::rollback::source_of;
 use super::{Change, EniConfigBefore, Facts, Found, LaunchTemplateBefore, Stage, VersionRef};
 use crate::finding::Subject;
 use crate::inventory::{GapSource, LaunchTemplate};
@@ -18,8 +17,16 @@ pub(super) fn changes(facts: &Facts<'_>, versions: &Versions, found: &mut Found)
     if let Some(keep) = facts.options.prune_versions
         && facts.options.only.contains(&Stage::LaunchTemplates)
     {
+        let Some(former) = &facts.options.former else {
+            found.await_user(
+                Subject::Cluster(facts.inventory.cluster.name.clone()),
+                "which launch-template versions its node groups came from is not in an inventory file, so that none is deleted",
+                "run it against the cluster, without --inventory",
+            );
+            return;
+        };
         for template in &facts.inventory.launch_templates {
-            old_versions(facts, template, keep, versions, found);
+            old_versions(facts, template, keep, (versions, former), found);
         }
     }
 }
@@ -67,15 +74,27 @@ fn unused_eni_configs(facts: &Facts<'_>, found: &mut Found) {
 }
 
 /// Only versions with our description; never one that is in use, the default, about to be used, or the one that a group
-/// came from. Of the others the newest are kept, and always the newest one: a group may have come from it.
-fn old_versions(facts: &Facts<'_>, template: &LaunchTemplate, keep: usize, versions: &Versions, found: &mut Found) {
+/// came from. Of the others the newest are kept.
+fn old_versions(
+    facts: &Facts<'_>,
+    template: &LaunchTemplate,
+    keep: usize,
+    (versions, former): (&Versions, &BTreeMap<String, Vec<i64>>),
+    found: &mut Found,
+) {
     let id = template.launch_template_id.as_str();
     let mut needed: BTreeSet<i64> = [template.default_version_number].into();
     for group in &facts.inventory.node_groups {
         let Some(used) = group.launch_template.as_ref().filter(|used| used.id.as_deref() == Some(id)) else { continue };
         let Some(in_use) = template.resolve_version(used.version.as_deref()) else { continue };
         needed.insert(in_use);
-        needed.extend(source_of(template, in_use));
+        match former.get(&group.name).and_then(|versions| versions.first()) {
+            Some(number) => _ = needed.insert(*number),
+            // What the group was made with is in no update: it may be any of the older ones.
+            None => needed.extend(
+                template.versions.iter().map(|version| version.version_number).filter(|number| *number < in_use),
+            ),
+        }
     }
     let mut makes_a_version = false;
     for target in versions.values().filter(|target| target.id.as_deref() == Some(id)) {
@@ -98,7 +117,7 @@ fn old_versions(facts: &Facts<'_>, template: &LaunchTemplate, keep: usize, versi
         .filter(|number| !needed.contains(number))
         .collect();
     spare.sort_unstable_by(|a, b| b.cmp(a));
-    let old: Vec<i64> = spare.into_iter().skip(keep.max(1)).rev().collect();
+    let old: Vec<i64> = spare.into_iter().skip(keep).rev().collect();
     if !old.is_empty() {
         found.changes.push(Change::DeleteLaunchTemplateVersions {
             launch_template_id: id.to_owned(),

@@ -56,7 +56,7 @@ fn to(inventory: &Inventory, group: &NodeGroup, template: &LaunchTemplate, numbe
 }
 
 /// Where the version in use is ours: the newest older version that is not, and otherwise the one before it.
-pub(super) fn source_of(template: &LaunchTemplate, in_use: i64) -> Option<i64> {
+fn source_of(template: &LaunchTemplate, in_use: i64) -> Option<i64> {
     let ours = |number: i64| {
         template
             .version(number)

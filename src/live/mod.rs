@@ -17,7 +17,7 @@ mod percent;
 mod progress;
 
 pub use apply::{ApplyOptions, apply, former_versions};
-pub use options::{AlsoRead, CollectOptions, Timing};
+pub use options::{CollectOptions, Timing};
 pub use progress::{Call, Progress, SourceRead};
 use tokio::sync::mpsc::unbounded_channel;
 

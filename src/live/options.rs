@@ -1,9 +1,8 @@
 //! What to read, how, and how long to wait.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::config::Config;
+use crate::inventory::AlsoRead;
 
 /// What [`collect`](super::collect) is to read.
 #[derive(Debug, Clone)]
@@ -33,47 +32,6 @@ impl CollectOptions {
             also: AlsoRead::default(),
             timing: Timing::default(),
         }
-    }
-}
-
-/// Ids that eniplan.yaml names and that the cluster itself may not.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct AlsoRead {
-    /// Subnet ids; those of the cluster's VPC are read anyway.
-    pub subnets: BTreeSet<String>,
-    /// Security group ids.
-    pub security_groups: BTreeSet<String>,
-    /// Launch template id and version: a number, `$Latest` or `$Default`.
-    pub launch_templates: BTreeSet<(String, String)>,
-    /// Every version of each launch template that is read, not only those in use.
-    pub all_versions: bool,
-    /// What `verify` looks at on top: pods, network interfaces, and what else decides where they are.
-    pub verification: bool,
-    /// AMI ids.
-    pub images: BTreeSet<String>,
-    /// Instance types.
-    pub instance_types: BTreeSet<String>,
-}
-
-impl AlsoRead {
-    /// Everything that the file names by id.
-    pub fn named_in(config: &Config) -> Self {
-        let mut also = Self::default();
-        also.security_groups.extend(config.security_groups.iter().flatten().cloned());
-        for pool in config.pools.values() {
-            also.subnets.extend(pool.subnets.iter().map(|subnet| subnet.id.clone()));
-            also.security_groups.extend(pool.security_groups.iter().flatten().cloned());
-        }
-        for group in &config.node_groups {
-            let described = &group.described;
-            also.subnets.extend(described.subnets.iter().cloned());
-            also.instance_types.extend(described.instance_types.iter().cloned());
-            also.images.extend(described.image_id.iter().cloned());
-            also.launch_templates.extend(
-                described.launch_template.iter().map(|template| (template.id.clone(), template.version.clone())),
-            );
-        }
-        also
     }
 }
 

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{AmiFamily, LabelDesign, OnNoMatch, Strategy};
 use crate::finding::Subject;
-use crate::inventory::Taint;
+use crate::inventory::{Node, Taint};
 
 pub(crate) use bootstrap::kubelet_may_set;
 pub use decide::{Planned, plan};
@@ -177,6 +177,18 @@ pub struct NodeGroupPlan {
     pub launch_template: Option<LaunchTemplatePlan>,
     /// What `eks:CreateNodegroup` needs, where the group is new and managed.
     pub create: Option<CreateNodeGroup>,
+}
+
+impl NodeGroupPlan {
+    /// Whether the table gives a node that name: by the node's own subnet where its address tells it, else by zone.
+    pub fn gives(&self, node: &Node, name: &str) -> bool {
+        let own = node.internal_ip.and_then(|ip| self.assignments.iter().find(|row| row.cidr.contains(&ip)));
+        let rows = self.assignments.iter().filter(|row| match own {
+            Some(own) => own.subnet_id == row.subnet_id,
+            None => node.zone().is_none_or(|zone| zone == row.availability_zone),
+        });
+        rows.flat_map(|row| &row.candidates).any(|candidate| candidate.eni_config == name)
+    }
 }
 
 /// Who completes the user data.

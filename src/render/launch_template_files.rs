@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use super::{UserData, json_text};
 use crate::config::AmiFamily;
 use crate::error::Error;
-use crate::inventory::Inventory;
+use crate::inventory::{Inventory, LaunchTemplate};
 use crate::launch_template::{
     Base64Bytes, BlockDeviceMapping, EbsBlockDevice, LaunchTemplateData, MetadataOptions, Tag, TagSpecification,
 };
@@ -127,8 +127,26 @@ pub(super) fn launch_template(
     }
 }
 
+/// A version that says the same as the one in use: moving the group to it replaces its nodes and changes nothing else.
+/// `None` where the version in use has no user data, since nothing would be left to send.
+pub fn same_version_again(group: &str, template: &LaunchTemplate, in_use: i64) -> Option<CreateLaunchTemplateVersion> {
+    let source = &template.version(in_use)?.launch_template_data;
+    let launch_template_data = LaunchTemplateData {
+        user_data: Some(source.user_data.clone()?),
+        block_device_mappings: where_from_snapshots(&source.block_device_mappings),
+        ..LaunchTemplateData::default()
+    };
+    Some(CreateLaunchTemplateVersion {
+        launch_template_id: template.launch_template_id.clone(),
+        source_version: Some(in_use.to_string()),
+        // By the number it is told from every other version with this content.
+        version_description: description(group, &(in_use, &launch_template_data)),
+        launch_template_data,
+    })
+}
+
 /// `eniplan NODEGROUP HASH`: by the hash a version that a broken run left behind is found again.
-fn description(group: &str, data: &LaunchTemplateData) -> String {
+fn description(group: &str, data: &impl Serialize) -> String {
     let content = serde_json::to_vec(data).unwrap_or_default();
     let hash: String = Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).take(HASH_DIGITS / 2).collect();
     format!("eniplan {group} {hash}")
@@ -154,9 +172,12 @@ fn disks_from_snapshots(inventory: &Inventory, id: &str, source_version: i64) ->
     let Some(source) = inventory.launch_template(id).and_then(|template| template.version(source_version)) else {
         return Vec::new();
     };
-    let disks = &source.launch_template_data.block_device_mappings;
+    where_from_snapshots(&source.launch_template_data.block_device_mappings)
+}
+
+fn where_from_snapshots(disks: &[BlockDeviceMapping]) -> Vec<BlockDeviceMapping> {
     let from_snapshot = |disk: &BlockDeviceMapping| disk.ebs.as_ref().is_some_and(|ebs| ebs.snapshot_id.is_some());
-    if disks.iter().any(from_snapshot) { disks.clone() } else { Vec::new() }
+    if disks.iter().any(from_snapshot) { disks.to_vec() } else { Vec::new() }
 }
 
 /// Input of `aws eks create-nodegroup`; `None` where the group is there or not managed.

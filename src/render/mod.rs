@@ -28,7 +28,9 @@ use crate::user_data::{self, MergeProblem, Note};
 pub use node_class::node_class;
 pub use shell_words::shell_line;
 
-pub use launch_template_files::{CreateLaunchTemplate, CreateLaunchTemplateVersion, LaunchTemplateRequest};
+pub use launch_template_files::{
+    CreateLaunchTemplate, CreateLaunchTemplateVersion, LaunchTemplateRequest, same_version_again,
+};
 
 /// Everything that the plan turns into text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use super::registry::{self, Template, yaml_scalar};
 use crate::config::{Config, PoolConfig, PoolNames, Strategy, Weights};
 use crate::error::Error;
 use crate::plan::POOL_TAG;
-use crate::plan::proposal::{NewSubnets, OtherNodes, Proposal};
+use crate::plan::proposal::{FirstGroups, NewSubnets, OtherNodes, Proposal};
 
 const CONFIG: Template =
     Template { name: "eniplan.yaml.hbs", source: include_str!("../../templates/eniplan.yaml.hbs") };
@@ -73,6 +73,7 @@ struct View<'a> {
     node_group_reasons: Vec<String>,
     node_groups: Vec<NodeGroup<'a>>,
     other_nodes: Vec<String>,
+    first_groups: Vec<String>,
     ignore: Vec<Ignored<'a>>,
 }
 
@@ -119,7 +120,7 @@ struct Ignored<'a> {
 
 impl<'a> View<'a> {
     fn of(proposal: &'a Proposal) -> Result<Self, Error> {
-        let Proposal { config, reasons, further_pools, places, new_subnets, other_nodes } = proposal;
+        let Proposal { config, reasons, further_pools, places, new_subnets, other_nodes, first_groups } = proposal;
         let because = |reasons: Option<&Vec<String>>| -> Vec<String> {
             reasons.into_iter().flatten().flat_map(|reason| wrapped(reason)).collect()
         };
@@ -192,6 +193,7 @@ impl<'a> View<'a> {
             node_group_reasons: explained(config),
             node_groups: config.node_groups.iter().map(node_group).collect(),
             other_nodes: other_nodes.iter().flat_map(other).collect(),
+            first_groups: first_groups.iter().flat_map(to_be_described).collect(),
             ignore: config.ignore.iter().map(ignored).collect(),
         })
     }
@@ -241,7 +243,6 @@ fn other(nodes: &OtherNodes) -> Vec<String> {
     let mut lines = wrapped(&format!(
         "{count} to no managed node group. To plan an Auto Scaling group of your own, describe it under nodeGroups:"
     ));
-    let list = |items: &[String]| items.iter().map(|item| yaml_scalar(item)).collect::<Vec<_>>().join(", ");
     lines.extend([
         "- name: NAME".into(),
         "  pools: [POOL]".into(),
@@ -251,6 +252,32 @@ fn other(nodes: &OtherNodes) -> Vec<String> {
         format!("  subnets: [{}]", list(&nodes.subnets)),
         format!("  instanceTypes: [{}]", list(&nodes.instance_types)),
     ]);
+    lines
+}
+
+fn list(items: &[String]) -> String {
+    items.iter().map(|item| yaml_scalar(item)).collect::<Vec<_>>().join(", ")
+}
+
+/// Groups that EKS does not know yet, to be uncommented: as much of each as the cluster tells.
+fn to_be_described(first: &FirstGroups) -> Vec<String> {
+    let FirstGroups { pools, subnets } = first;
+    let mut lines = wrapped(
+        "No node group is there yet. Describe those that are to be made, one for each pool for instance, and put what is meant \
+         in place of the capitals; `eniplan apply --roll` makes them.",
+    );
+    lines.push("nodeGroups:".into());
+    for pool in pools {
+        lines.extend([
+            "  - name: NAME".into(),
+            format!("    pools: [{}]", yaml_scalar(pool)),
+            "    amiFamily: AL2023".into(),
+            format!("    subnets: [{}]", list(subnets)),
+            "    instanceTypes: [TYPE]".into(),
+            "    nodeRole: ARN-OF-THE-NODE-ROLE".into(),
+            "    scaling: {min: 1, max: 6, desired: 3}".into(),
+        ]);
+    }
     lines
 }
 

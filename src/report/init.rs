@@ -26,6 +26,8 @@ pub struct Proposed<'a> {
     pub new_subnets: Option<&'a NewSubnets>,
     /// The commands that make them.
     pub commands: Option<&'a str>,
+    /// Whether the node groups are yet to be described.
+    pub to_describe: bool,
     /// What the plan of the file has to say.
     pub findings: &'a [Finding],
     /// The flags by which the cluster was found, to be given again.
@@ -50,7 +52,8 @@ pub fn text(file: &Path, proposed: &Proposed<'_>, quiet: bool) -> Result<String,
         let mut words: Vec<String> = ["eniplan", "plan", "--config"].map(str::to_owned).into();
         words.push(file.display().to_string());
         words.extend(proposed.source.iter().cloned());
-        text.push_str(&format!("\nNext: read it, then look at the plan:\n  {}\n", shell_line(&words)?));
+        let first = if proposed.to_describe { "describe the node groups that are to be made" } else { "read it" };
+        text.push_str(&format!("\nNext: {first}, then look at the plan:\n  {}\n", shell_line(&words)?));
     }
     Ok(text)
 }

@@ -165,10 +165,13 @@ fn evidence_read(inventory: &Inventory) -> bool {
     inventory.observed.is_some() && sources.iter().all(|source| inventory.gaps_in(*source).next().is_none())
 }
 
-/// Checks go from the CNI's settings over names and ENIConfigs to interfaces and pods, as causes go to what follows. Rules
-/// of no check keep everything from being told.
+/// Checks go from the CNI's settings over names and ENIConfigs to interfaces and pods, as causes go to what follows; only
+/// the pending change of a setting is the last of them and the first of causes. Rules of no check keep everything from
+/// being told.
 fn first_check(rule: &str) -> u8 {
-    CHECKS.iter().find(|check| check.rules.contains(&rule)).map_or(0, |check| check.number)
+    let last = CHECKS.last().map_or(0, |check| check.number);
+    let number = CHECKS.iter().find(|check| check.rules.contains(&rule)).map_or(0, |check| check.number);
+    if number == last { 1 } else { number }
 }
 
 fn report_node(judged: &JudgedNode<'_>) -> NodeReport {

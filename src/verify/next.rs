@@ -18,7 +18,7 @@ pub struct Step {
 }
 
 /// Rules whose problem `apply` takes away: it writes ENIConfigs, versions of launch templates and settings of the CNI.
-const TAKEN_AWAY_BY_APPLY: [&str; 9] = [
+const TAKEN_AWAY_BY_APPLY: [&str; 8] = [
     "add-on-values-lack-setting",
     "cni-setting-differs",
     "custom-networking-off",
@@ -27,7 +27,6 @@ const TAKEN_AWAY_BY_APPLY: [&str; 9] = [
     "eniconfig-missing",
     "eniconfig-subnet-differs",
     "launch-template-not-as-planned",
-    "switch-pending",
 ];
 
 /// Rules whose problem goes with the nodes.

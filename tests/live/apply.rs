@@ -6,7 +6,7 @@ use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, fixture, fixture_config};
+use crate::bench::{Bench, fixture, fixture_config, tools};
 use crate::reader::Reading;
 
 /// A bench with one cluster, and a folder with its eniplan.yaml.
@@ -25,14 +25,19 @@ impl World {
 
     /// A cluster and what is wanted of it.
     pub(crate) fn with(inventory: &Value, config: &str) -> Self {
-        let world = Self {
+        let world = Self::without_a_file(inventory);
+        world.wish(config);
+        world
+    }
+
+    /// A cluster of which nothing is wanted yet.
+    pub(crate) fn without_a_file(inventory: &Value) -> Self {
+        Self {
             bench: Bench::with(inventory),
             folder: tempfile::tempdir().unwrap(),
             region: inventory["region"].as_str().unwrap().to_owned(),
             cluster: inventory["cluster"]["name"].as_str().unwrap().to_owned(),
-        };
-        world.wish(config);
-        world
+        }
     }
 
     /// Replaces eniplan.yaml.
@@ -87,6 +92,53 @@ impl World {
     /// The calls that change something, whole.
     pub(crate) fn mutating(&self) -> Vec<Value> {
         self.bench.calls().into_iter().filter(|call| call["mutating"] == true).collect()
+    }
+
+    /// Calls AWS past the program.
+    pub(crate) fn aws(&self, service: &str, operation: &str, parameters: &Value) {
+        const CALL: &str =
+            "import boto3, json, sys; getattr(boto3.client(sys.argv[1]), sys.argv[2])(**json.loads(sys.argv[3]))";
+        let environment: BTreeMap<String, String> =
+            serde_json::from_value(self.bench.ports["environment"].clone()).unwrap();
+        let output = Command::new(tools().join("python/bin/python"))
+            .args(["-c", CALL, service, operation, &parameters.to_string()])
+            .envs(environment)
+            .env("AWS_REGION", &self.region)
+            .env("AWS_DEFAULT_REGION", &self.region)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// Objects of a kind, as the API server holds them.
+    pub(crate) fn objects(&self, kind: &str) -> Vec<Value> {
+        let state = self.bench.control("GET", "state", &Value::Null);
+        state["kubernetes"][kind].as_object().unwrap().values().cloned().collect()
+    }
+
+    /// The names of nodes by the ENIConfig that they name. The interface of the pods of each is in that ENIConfig's
+    /// subnet and has its groups.
+    pub(crate) fn nodes_by_eni_config(&self) -> BTreeMap<String, Vec<String>> {
+        const KEYS: [&str; 3] =
+            ["vpc.amazonaws.com/externalEniConfig", "k8s.amazonaws.com/eniConfig", "topology.kubernetes.io/zone"];
+        let state = self.bench.control("GET", "state", &Value::Null);
+        let eni_configs = self.objects("eniconfigs.crd.k8s.amazonaws.com");
+        let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for node in self.objects("nodes") {
+            let name = KEYS.iter().find_map(|key| node["metadata"]["labels"][*key].as_str()).unwrap();
+            let eni_config = eni_configs.iter().find(|object| object["metadata"]["name"] == name);
+            let eni_config = eni_config.unwrap_or_else(|| panic!("no ENIConfig {name} for {node:#}"));
+            let instance = node["spec"]["providerID"].as_str().unwrap().rsplit('/').next().unwrap();
+            let interfaces = state["regions"][&self.region]["network_interfaces"].as_object().unwrap().values();
+            let of_pods: Vec<&Value> = interfaces
+                .filter(|one| one["Attachment"]["InstanceId"] == instance && one["Attachment"]["DeviceIndex"] == 1)
+                .collect();
+            assert_eq!(of_pods.len(), 1, "{node:#}");
+            assert_eq!(of_pods[0]["SubnetId"], eni_config["spec"]["subnet"], "{node:#}");
+            assert_eq!(of_pods[0]["Groups"][0]["GroupId"], eni_config["spec"]["securityGroups"][0], "{node:#}");
+            found.entry(name.to_owned()).or_default().push(node["metadata"]["name"].as_str().unwrap().to_owned());
+        }
+        found
     }
 
     /// What a reading of the world says, without what is another each time: ids, times, names of nodes.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::apply::World;
-use crate::bench::{fixture, fixture_config, fixtures};
+use crate::bench::fixtures;
 
 /// Clusters that the product refuses.
 const REFUSED: [&str; 4] = ["auto-mode", "creating", "ipv6", "partial"];
@@ -84,18 +84,6 @@ fn a_dry_run_changes_nothing_and_says_what_is_not_proved() {
 }
 
 #[test]
-fn a_second_run_is_refused_and_names_the_holder() {
-    let world = World::of("quickstart");
-    world.bench.faults(&json!([{ "mutating": true, "ordinal": 2, "kind": "withhold_before" }]));
-    let first = world.start_apply(&["--roll"]);
-    world.bench.control("GET", "held?at_least=1&timeout=30", &Value::Null);
-    world.apply(&["--roll"]).ended(1).says("another apply is under way").says(&format!("process {}", first.id()));
-    world.bench.control("POST", "release", &Value::Null);
-    let first = first.wait_with_output().unwrap();
-    assert_eq!(first.status.code(), Some(0), "{}", String::from_utf8_lossy(&first.stderr));
-}
-
-#[test]
 fn an_interrupt_finishes_the_call_in_flight_and_gives_the_lock_back() {
     let world = World::of("quickstart");
     world.bench.faults(&json!([{ "mutating": true, "ordinal": 2, "kind": "withhold_before" }]));
@@ -169,18 +157,6 @@ fn an_encoded_refusal_is_explained_and_not_printed() {
         .says("iam:PassRole")
         .says("decode-authorization-message");
     assert!(!run.stderr.contains("Zm9vYmFy"));
-}
-
-#[test]
-fn the_switch_waits_when_nodes_would_be_stranded_and_is_made_by_the_step_that_is_named() {
-    let config = fixture_config("off-with-nodes");
-    let own = config.replace("spec:\n", "spec:\n  label: {design: own}\n");
-    let world = World::with(&fixture("off-with-nodes"), &own);
-    let refused = world.apply(&[]);
-    assert!(!world.changing_calls().contains(&"eks UpdateAddon".to_owned()), "{refused:#?}");
-    assert_ne!(refused.code, Some(0), "{refused:#?}");
-    world.wish(&config);
-    world.apply(&[]).ended(0).says("AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG: false → true");
 }
 
 #[test]

@@ -4,46 +4,139 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::apply::World;
+use crate::apply::{Run, World};
 use crate::apply_faults::key_change;
 use crate::bench::{fixture, fixture_config, source};
 
-/// The fenced blocks of a language, in order.
-fn blocks(page: &str, language: &str) -> Vec<String> {
-    page.split(&format!("```{language}\n")).skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
+/// What the page has its reader do, in order.
+#[derive(Debug, PartialEq, Eq)]
+enum Step {
+    Run(String),
+    Edit(String),
+}
+
+/// The commands and the edits of a page.
+fn steps(page: &str) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for block in page.split("```").skip(1).step_by(2) {
+        let (language, text) = block.split_once('\n').unwrap();
+        match language {
+            "sh" => steps.extend(text.lines().map(|line| Step::Run(line.to_owned()))),
+            "diff" => steps.push(Step::Edit(text.to_owned())),
+            _ => {}
+        }
+    }
+    steps
+}
+
+/// Makes an edit: the lines that it shows must be there, once.
+fn edit(world: &World, diff: &str) {
+    let side = |without: char| -> String {
+        diff.lines().filter(|line| !line.starts_with(without)).map(|line| format!("{}\n", &line[1..])).collect()
+    };
+    let (old, new) = (side('+'), side('-'));
+    let file = std::fs::read_to_string(world.path("eniplan.yaml")).unwrap();
+    assert_eq!(file.matches(&old).count(), 1, "{old}\nis not once in\n{file}");
+    world.wish(&file.replace(&old, &new));
+}
+
+/// A command of the page: how it ends, what it says, and which changes it makes.
+type Expected = (&'static str, i32, &'static str, &'static [&'static str]);
+
+const WALK: [Expected; 12] = [
+    ("eniplan init --cluster greenfield", 0, "wrote eniplan.yaml: 2 pools, 0 node groups", &[]),
+    ("eniplan plan", 0, "us-east-2a", &[]),
+    ("eniplan diff --roll", 3, "+ node group blue on the launch template that this run makes", &[]),
+    ("eniplan diff --out change.json", 3, "change.json is written", &[]),
+    ("eniplan apply --diff change.json --yes", 0, "add-on vpc-cni", &["eks CreateAddon", "ec2 CreateLaunchTemplate"]),
+    ("eniplan apply --node-group blue --yes --roll", 0, "1 done, 0 failed", &["eks CreateNodegroup"]),
+    ("eniplan apply --yes --roll", 0, "+ node group green", &["eks CreateNodegroup"]),
+    ("eniplan apply --yes --roll", 0, "", &[]),
+    (
+        "eniplan apply --yes --roll",
+        0,
+        "node group blue moves from version 1 to",
+        &["ec2 CreateLaunchTemplateVersion", "eks UpdateNodegroupVersion"],
+    ),
+    (
+        "eniplan apply --rollback --node-group blue --yes",
+        0,
+        "node group blue moves from version 2 to 1",
+        &["eks UpdateNodegroupVersion"],
+    ),
+    ("eniplan iam-policy --for apply --cluster greenfield", 0, "eks:CreateNodegroup", &[]),
+    ("eniplan iam-policy --for apply --rbac", 0, "eniconfigs", &[]),
+];
+
+fn run(world: &World, command: &str) -> Run {
+    let mut arguments: Vec<&str> = command.split(' ').skip(1).collect();
+    if arguments[0] == "apply" {
+        arguments.extend(["--poll-interval", "0.001"]);
+    }
+    world.run(&arguments)
 }
 
 #[test]
 fn the_walk_through_is_true() {
     let page = std::fs::read_to_string(source("docs/apply.md")).unwrap();
-    let wishes = blocks(&page, "yaml").remove(0);
-    let world = World::with(&fixture("new-cluster"), &wishes);
-    let commands: Vec<String> =
-        blocks(&page, "sh").iter().flat_map(|block| block.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
-    assert!(commands.len() > 8);
-    for (number, command) in commands.iter().enumerate() {
-        let mut arguments: Vec<&str> = command.split(' ').skip(1).collect();
-        if arguments[0] == "apply" {
-            arguments.extend(["--poll-interval", "0.001"]);
-        }
-        if number == 7 {
-            world.wish(&wishes.replace("    - name: blue\n", "    - name: blue\n      maxPods: 12\n"));
-        }
+    let world = World::without_a_file(&fixture("new-cluster"));
+    let mut expected = WALK.into_iter();
+    for step in steps(&page) {
+        let command = match step {
+            Step::Edit(diff) => {
+                edit(&world, &diff);
+                continue;
+            }
+            Step::Run(command) => command,
+        };
+        let (shown, code, says, changes) = expected.next().unwrap();
+        assert_eq!(command, shown);
         world.bench.forget_calls();
-        let run = world.run(&arguments);
-        let expected = if arguments[0] == "diff" { 3 } else { 0 };
-        assert_eq!(run.code, Some(expected), "{command}: {run:#?}");
-        match number {
-            3 => assert!(run.stdout.contains("add-on vpc-cni"), "{run:#?}"),
-            4 | 5 => assert!(world.changing_calls().contains(&"eks CreateNodegroup".to_owned()), "{command}"),
-            6 => assert_eq!(world.changing_calls(), Vec::<String>::new(), "{command}"),
-            7 => assert!(run.stdout.contains("node group blue moves from version 1 to"), "{run:#?}"),
-            8 => assert!(run.stdout.contains("node group blue moves from version 2 to 1"), "{run:#?}"),
-            _ => {}
+        run(&world, &command).ended(code).says(says);
+        let calls = world.changing_calls();
+        for change in changes {
+            assert!(calls.iter().any(|call| call == change), "{command}: no {change} among {calls:#?}");
+        }
+        assert_eq!(calls.is_empty(), changes.is_empty(), "{command}: {calls:#?}");
+        if command == "eniplan apply --yes --roll" {
+            every_pod_interface_is_where_the_label_says(&world);
         }
     }
-    let nodes: Vec<Value> = serde_json::from_value(world.end_state()["nodes"].clone()).unwrap();
-    assert!(nodes.iter().all(|node| node.as_str().unwrap().contains("eniConfig")), "{nodes:#?}");
+    assert_eq!(expected.next(), None);
+}
+
+/// The same groups on a cluster that runs `aws-node` of the stock manifest, by one command.
+#[test]
+fn one_command_makes_it_all_where_aws_node_is_there_already() {
+    let page = std::fs::read_to_string(source("docs/apply.md")).unwrap();
+    let mut inventory = fixture("new-cluster");
+    let other = fixture("small");
+    for part in ["aws_node", "eni_config_crd"] {
+        inventory[part] = other[part].clone();
+    }
+    let world = World::without_a_file(&inventory);
+    for step in steps(&page).into_iter().take(3) {
+        match step {
+            Step::Edit(diff) => edit(&world, &diff),
+            Step::Run(command) => _ = run(&world, &command).ended(0),
+        }
+    }
+    world.bench.forget_calls();
+    world.apply(&["--roll"]).ended(0);
+    let calls = world.changing_calls();
+    let first = |wanted: &str| calls.iter().position(|call| call == wanted).unwrap();
+    let order = ["kube patch eniconfigs", "ec2 CreateLaunchTemplate", "kube patch daemonsets", "eks CreateNodegroup"];
+    assert!(order.windows(2).all(|pair| first(pair[0]) < first(pair[1])), "{calls:#?}");
+    every_pod_interface_is_where_the_label_says(&world);
+}
+
+/// The end of the walk: two nodes a zone, one of each group, on the ENIConfig of its zone and of its subnet.
+fn every_pod_interface_is_where_the_label_says(world: &World) {
+    let nodes = world.nodes_by_eni_config();
+    let zones = ["us-east-2a", "us-east-2b", "us-east-2c"];
+    let subnets = ["pods-green-a", "pods-green-b", "pods-green-c"];
+    assert_eq!(nodes.keys().map(String::as_str).collect::<BTreeSet<_>>(), zones.into_iter().chain(subnets).collect());
+    assert!(nodes.values().all(|nodes| nodes.len() == 1), "{nodes:#?}");
 }
 
 /// Every AWS action of the policy and every verb of the role.

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use aws_sdk_eks::types::UpdateStatus;
 use tokio::sync::mpsc::unbounded_channel;
@@ -13,13 +14,21 @@ use crate::error::{AccessError, ChangeError, Error};
 use crate::inventory::NodeGroup;
 use crate::live::aws::{Clients, find_cluster};
 use crate::live::kube::Access;
+use crate::live::options::CollectOptions;
 use crate::live::progress::Events;
 
 /// For each group, the versions that its successful updates have brought, the newest first, without the one in use.
 ///
 /// # Errors
 /// When EKS cannot be asked.
-pub fn former_versions(options: &ApplyOptions, groups: &[NodeGroup]) -> Result<BTreeMap<String, Vec<i64>>, Error> {
+pub fn former_versions(options: &CollectOptions, groups: &[NodeGroup]) -> Result<BTreeMap<String, Vec<i64>>, Error> {
+    let options = &ApplyOptions {
+        collect: options.clone(),
+        poll: Duration::ZERO,
+        longest_wait: Duration::ZERO,
+        renew_lock: Duration::ZERO,
+        dry_run: true,
+    };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

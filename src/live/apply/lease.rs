@@ -20,7 +20,6 @@ const LEASE: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/
 const OBJECT: &str = "Lease kube-system/eniplan";
 /// How long a Lease holds without being renewed.
 const SECONDS: i64 = 30;
-const RENEW_EVERY: Duration = Duration::from_secs(10);
 /// Attempts at taking it, for answers that are lost and for others who take it at the same moment.
 const ATTEMPTS: u32 = 4;
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
@@ -28,6 +27,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(200);
 /// The Lease, held.
 pub(super) struct Lease<'a> {
     connection: &'a Connection,
+    renew_every: Duration,
     holder: String,
     /// Whom it was lost to, or `None` in `Some` where that is unknown.
     lost: RefCell<Option<Option<String>>>,
@@ -35,8 +35,8 @@ pub(super) struct Lease<'a> {
 
 impl<'a> Lease<'a> {
     /// Takes it: makes it, or takes over one that is free or was not renewed in time.
-    pub(super) async fn acquire(connection: &'a Connection) -> Result<Self, ChangeError> {
-        let lease = Self { connection, holder: holder(), lost: RefCell::default() };
+    pub(super) async fn acquire(connection: &'a Connection, renew_every: Duration) -> Result<Self, ChangeError> {
+        let lease = Self { connection, renew_every, holder: holder(), lost: RefCell::default() };
         let mut last = None;
         for attempt in 0..ATTEMPTS {
             if attempt > 0 {
@@ -106,7 +106,7 @@ impl<'a> Lease<'a> {
     /// Renews it until the run is over.
     pub(super) async fn keep(&self) -> Infallible {
         loop {
-            tokio::time::sleep(RENEW_EVERY).await;
+            tokio::time::sleep(self.renew_every).await;
             if let Err(Refusal::Final(error)) = self.take().await {
                 let to = match error {
                     ChangeError::Locked { holder, .. } => Some(holder),

@@ -43,6 +43,8 @@ pub struct ApplyOptions {
     pub poll: Duration,
     /// Longest wait for one change. EKS itself ends an update of a node group that makes no progress much earlier.
     pub longest_wait: Duration,
+    /// Between two renewals of the lock, which holds for 30 seconds.
+    pub renew_lock: Duration,
     /// Send dry runs only.
     pub dry_run: bool,
 }
@@ -106,7 +108,7 @@ async fn run(
         let inventory = collect::inventory(&options.collect, events).await?;
         return Ok(session.dry_run(&decide(&inventory)?).await);
     }
-    let lease = Lease::acquire(session.kubernetes()?).await?;
+    let lease = Lease::acquire(session.kubernetes()?, options.renew_lock).await?;
     let work = async {
         let inventory = collect::inventory(&options.collect, events).await?;
         Ok::<_, Error>(session.all(&decide(&inventory)?, &lease).await)

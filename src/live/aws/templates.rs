@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::map_template;
 use super::reading::{Reading, VALUES_PER_FILTER, existing, filter, in_chunks, mapped};
+use crate::inventory::AlsoRead;
 use crate::inventory::{
     GapSource, LaunchTemplate, LaunchTemplateSpecification, LaunchTemplateVersion, Node, NodeGroup,
 };
 use crate::live::failure::Failure;
-use crate::live::options::AlsoRead;
 
 const LIST: &str = "ec2:DescribeLaunchTemplates";
 const LIST_VERSIONS: &str = "ec2:DescribeLaunchTemplateVersions";

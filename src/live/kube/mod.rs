@@ -7,4 +7,4 @@ mod token;
 pub(super) mod write;
 
 pub(super) use connect::{Access, Connection, connect};
-pub(super) use read::{Kubernetes, read_kubernetes};
+pub(super) use read::read_kubernetes;

@@ -42,6 +42,17 @@ pub struct Proposal {
     pub new_subnets: Option<NewSubnets>,
     /// Nodes that the file does not plan yet.
     pub other_nodes: Vec<OtherNodes>,
+    /// In a cluster without node groups and nodes: what groups that are to be made can be described with.
+    pub first_groups: Option<FirstGroups>,
+}
+
+/// What is known of node groups that do not exist yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FirstGroups {
+    /// Pools, one for each group that is proposed.
+    pub pools: Vec<String>,
+    /// Node subnets: those that EKS was given, without public ones where there are others.
+    pub subnets: Vec<String>,
 }
 
 /// Why the file says what it says: comments, a line each.
@@ -119,6 +130,7 @@ pub fn propose(inventory: &Inventory) -> Proposal {
         places: places(&pools),
         new_subnets: new_subnets(inventory, &missing(inventory, &pools, &groups)),
         other_nodes: other_nodes(inventory),
+        first_groups: first_groups(inventory, &config),
         config,
         reasons,
     }
@@ -231,6 +243,18 @@ fn security_groups(inventory: &Inventory, pools: &Pools<'_>, config: &mut Config
             pool_config.security_groups = Some(groups);
         }
     }
+}
+
+fn first_groups(inventory: &Inventory, config: &Config) -> Option<FirstGroups> {
+    if inventory.cluster.auto_mode || !inventory.node_groups.is_empty() || !inventory.nodes.is_empty() {
+        return None;
+    }
+    let in_pools = |id: &str| config.pools.values().flat_map(|pool| &pool.subnets).any(|subnet| subnet.id == id);
+    let of_cluster = inventory.cluster.subnet_ids.iter().filter(|id| !in_pools(id));
+    let (public, private): (Vec<&String>, Vec<&String>) =
+        of_cluster.partition(|id| inventory.subnet(id).is_some_and(|subnet| subnet.map_public_ip_on_launch));
+    let subnets = if private.is_empty() { public } else { private };
+    Some(FirstGroups { pools: config.pools.keys().cloned().collect(), subnets: subnets.into_iter().cloned().collect() })
 }
 
 fn places(pools: &Pools<'_>) -> BTreeMap<String, String> {

@@ -164,6 +164,11 @@ fn new_version(
                 to.remarks
                     .push("its disks are sent along unchanged, since EC2 leaves out those made from snapshots".into());
             }
+            if now.is_some() && now == data.user_data.as_ref() {
+                to.remarks.push(
+                    "it says the same: the group's move to it replaces its nodes, and changes nothing else".into(),
+                );
+            }
             to.texts.extend(user_data_texts(now, data.user_data.as_ref(), "the new version"));
         }
         None => {

@@ -71,7 +71,9 @@ pub fn text(diff: &Diff, inventory: &Inventory) -> String {
     }
     for awaiting in &diff.awaiting {
         text.push_str(&format!("? {}: {}\n", awaiting.subject, awaiting.what));
-        text.push_str(&format!("    {}\n", styled(DIM, &awaiting.how)));
+        for line in awaiting.how.lines() {
+            text.push_str(&format!("    {}\n", styled(DIM, line)));
+        }
     }
     if diff.is_empty() {
         return "No differences: the cluster is as planned.\n".into();
