@@ -27,7 +27,7 @@ pub fn text(report: &Report, quiet: bool, verbose: bool) -> String {
     ));
     text.push_str(&format!("\n{}{}{}", groups(report), absent(report), left_out(report)));
     if !report.findings.is_empty() {
-        text.push_str(&format!("\n{}{}\n", findings(Severity::Note), count(&report.findings)));
+        text.push_str(&format!("\n{}", findings(Severity::Note)));
     }
     text.push_str(&cannot_tell(report));
     text.push_str(&next(report));
@@ -60,7 +60,8 @@ pub(super) fn headline(report: &Report) -> String {
         }
     };
     let (style, verdict) = verdict(report);
-    format!("{} {}", styled(style.bold(), &format!("{verdict}:")), styled(BOLD, &format!("{nodes}; {pods}")))
+    let findings = if report.findings.is_empty() { String::new() } else { format!("; {}", count(&report.findings)) };
+    format!("{} {}", styled(style.bold(), &format!("{verdict}:")), styled(BOLD, &format!("{nodes}; {pods}{findings}")))
 }
 
 fn verdict(report: &Report) -> (anstyle::Style, &'static str) {
@@ -153,7 +154,10 @@ fn cannot_tell(report: &Report) -> String {
 fn next(report: &Report) -> String {
     let steps = report.next();
     if steps.is_empty() {
-        return format!("\n{} nothing to do\n", styled(BOLD, "Next:"));
+        let warned = report.findings.iter().any(|finding| finding.severity == Severity::Warning);
+        let nothing =
+            if warned { "nothing must be done; the warnings say what would be better" } else { "nothing to do" };
+        return format!("\n{} {nothing}\n", styled(BOLD, "Next:"));
     }
     let mut text = format!("\n{}\n", styled(BOLD, "Next"));
     for step in steps {
