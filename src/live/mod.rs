@@ -16,7 +16,7 @@ mod pem;
 mod percent;
 mod progress;
 
-pub use apply::{ApplyOptions, apply, former_versions};
+pub use apply::{ApplyOptions, Proof, apply, former_versions};
 pub use options::{CollectOptions, Timing};
 pub use progress::{Call, Progress, SourceRead};
 use tokio::sync::mpsc::unbounded_channel;

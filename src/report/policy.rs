@@ -80,7 +80,8 @@ pub fn iam(verb: For, cluster: Option<&str>) -> Result<String, Error> {
     ];
     let read_resources: Vec<&String> = of_cluster.iter().take(3).collect();
     let mut read: Vec<&str> = READ_EC2.to_vec();
-    if verb == For::Verify {
+    // Between two node groups `apply` verifies the new nodes.
+    if verb != For::Inventory {
         read.extend(READ_EC2_FOR_VERIFY);
         read.sort_unstable();
     }
@@ -148,7 +149,7 @@ pub fn role(verb: For) -> Result<String, Error> {
         ),
         rule("", "nodes", if verb == For::Apply { &["get", "list", "patch"] } else { &["list"] }),
     ];
-    if verb == For::Verify {
+    if verb != For::Inventory {
         rules.push(rule("", "pods", &["list"]));
         rules.push(rule("vpcresources.k8s.aws", "cninodes", &["list"]));
         rules.push(rule("vpcresources.k8s.aws", "securitygrouppolicies", &["list"]));

@@ -174,6 +174,26 @@ fn first_check(rule: &str) -> u8 {
     if number == last { 1 } else { number }
 }
 
+/// What is wrong with the nodes of a group that were launched from a version, each in a sentence.
+///
+/// # Errors
+/// Those of [`Measure::new`].
+pub fn new_nodes(
+    inventory: &Inventory,
+    config: &Config,
+    problems: Vec<Problem>,
+    node_group: &str,
+    version: Option<i64>,
+) -> Result<Vec<String>, Error> {
+    let measure = Measure::new(inventory, config, problems)?;
+    let live = LiveFacts::new(measure.facts(inventory, config));
+    let is_new = |judged: &&JudgedNode<'_>| {
+        judged.node.node_group() == Some(node_group) && version.is_none_or(|version| judged.version() == Some(version))
+    };
+    let wrong = live.nodes.iter().filter(is_new).filter(|judged| judged.standing != Standing::Right);
+    Ok(wrong.map(|judged| format!("node {}: {}", judged.node.name, judged.because)).collect())
+}
+
 fn report_node(judged: &JudgedNode<'_>) -> NodeReport {
     let node = judged.node;
     let group = node.node_group().map(str::to_owned);

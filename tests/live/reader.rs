@@ -5,8 +5,8 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use eniplan::config::Config;
-use eniplan::inventory::Inventory;
-use eniplan::live::{AlsoRead, CollectOptions, Progress, Timing, collect};
+use eniplan::inventory::{AlsoRead, Inventory};
+use eniplan::live::{CollectOptions, Progress, Timing, collect};
 use serde_json::{Value, json};
 
 use crate::bench::Bench;

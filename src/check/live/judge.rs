@@ -85,6 +85,13 @@ pub struct JudgedNode<'a> {
     pub(crate) elsewhere: Option<Elsewhere>,
 }
 
+impl JudgedNode<'_> {
+    /// The version of the group's launch template that the node was launched from, by the label that EKS sets.
+    pub fn version(&self) -> Option<i64> {
+        self.node.labels.get(SOURCE_VERSION_LABEL)?.parse().ok()
+    }
+}
+
 /// The pods of a node by what their addresses tell.
 #[derive(Debug, Default)]
 pub struct Pods<'a> {

@@ -81,13 +81,6 @@ pub(in crate::live) fn eni_config(object: Value) -> Option<EniConfig> {
     serde_json::from_value::<EniConfigObject>(object).ok().map(EniConfig::from)
 }
 
-/// All ENIConfigs of a page.
-pub(in crate::live) fn eni_configs(list: Value) -> Vec<EniConfig> {
-    serde_json::from_value::<List<EniConfigObject>>(list)
-        .map(|list| list.items.into_iter().map(EniConfig::from).collect())
-        .unwrap_or_default()
-}
-
 /// The DaemonSet out of its JSON.
 pub(in crate::live) fn aws_node(object: Value) -> Option<AwsNode> {
     serde_json::from_value::<DaemonSetObject>(object).ok().and_then(DaemonSetObject::into_aws_node)
