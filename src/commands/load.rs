@@ -36,6 +36,8 @@ pub(super) struct Extent {
     pub(super) all_versions: bool,
     /// Pods, network interfaces, and what else `verify` looks at.
     pub(super) verification: bool,
+    /// Without a word on how far the reading has come.
+    pub(super) silent: bool,
 }
 
 /// Loads what the flags name.
@@ -76,7 +78,7 @@ pub(super) fn load_inventory(
         (Some(path), _) => (path, read_file(path)?),
         (None, Some(path)) => {
             let also = config.map(AlsoRead::named_in).unwrap_or_default();
-            let Extent { all_versions, verification } = extent;
+            let Extent { all_versions, verification, .. } = extent;
             (path, read_folder(path, &AlsoRead { all_versions, verification, ..also })?)
         }
         (None, None) => return read_cluster(wanted.ok_or(Error::NoSource)?, source, config, extent, cli),
@@ -185,7 +187,8 @@ fn read_cluster(
     options.also.verification = extent.verification;
     // Nobody is left to be told when standard error cannot be written.
     let say = |text: String| drop(anstream::AutoStream::auto(std::io::stderr().lock()).write_all(text.as_bytes()));
-    let mut reading = Reading::new(cluster, std::io::stderr().is_terminal() && !cli.verbose, cli.quiet);
+    let mut reading =
+        Reading::new(cluster, std::io::stderr().is_terminal() && !cli.verbose, cli.quiet || extent.silent);
     let result = collect(&options, |progress| match progress {
         Progress::Source(read) => say(reading.source(read.name, read.count, read.failed)),
         Progress::Call(call) if cli.verbose => say(reading.call(&call.to_string())),
@@ -193,6 +196,18 @@ fn read_cluster(
     });
     say(reading.end());
     result
+}
+
+/// Waits, unless the user interrupts.
+#[cfg(feature = "live")]
+pub(super) fn pause(duration: std::time::Duration) -> Result<(), Error> {
+    crate::live::pause(duration)
+}
+
+/// Without a network nothing changes.
+#[cfg(not(feature = "live"))]
+pub(super) fn pause(_: std::time::Duration) -> Result<(), Error> {
+    Ok(())
 }
 
 /// What to read of the cluster that the flags, or eniplan.yaml, name.

@@ -14,10 +14,11 @@ use crate::plan::{NO_MATCH, NodeGroupPlan};
 use crate::resolve::{Resolution, resolve};
 use crate::user_data::{self, BootTable, boot_table};
 
-/// Labels that EKS sets: the launch template of the group's owner and the version of it that a node was launched from.
+/// Label that EKS sets: the launch template of the group's owner that a node was launched from.
 /// Source: EKS user guide, "Customize managed nodes with launch templates".
-pub(super) const SOURCE_TEMPLATE_LABEL: &str = "eks.amazonaws.com/sourceLaunchTemplateId";
-pub(super) const SOURCE_VERSION_LABEL: &str = "eks.amazonaws.com/sourceLaunchTemplateVersion";
+pub const SOURCE_TEMPLATE_LABEL: &str = "eks.amazonaws.com/sourceLaunchTemplateId";
+/// Label that EKS sets: the version of that template.
+pub const SOURCE_VERSION_LABEL: &str = "eks.amazonaws.com/sourceLaunchTemplateVersion";
 
 /// How a node stands to the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
