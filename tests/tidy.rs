@@ -324,16 +324,15 @@ fn every_template_is_used() {
 }
 
 #[test]
-fn the_rules_page_is_made_from_the_table() {
-    let path = root().join("docs/rules.md");
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(&path, eniplan::check::rules_page()).unwrap();
+fn the_pages_of_rules_and_checks_are_made_from_the_tables() {
+    for (name, page) in [("rules", eniplan::check::rules_page()), ("checks", eniplan::check::checks_page())] {
+        let path = root().join(format!("docs/{name}.md"));
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(&path, &page).unwrap();
+        }
+        let file = std::fs::read_to_string(path).unwrap();
+        assert!(file == page, "docs/{name}.md differs from the tables; UPDATE_DOCS=1 writes it anew");
     }
-    let page = std::fs::read_to_string(path).unwrap();
-    assert!(
-        page == eniplan::check::rules_page(),
-        "docs/rules.md differs from the rule table; UPDATE_DOCS=1 writes it anew"
-    );
 }
 
 #[test]

@@ -11,6 +11,7 @@ use eniplan::check::live::Standing;
 use eniplan::config::Config;
 use eniplan::finding::has_errors;
 use eniplan::inventory::Inventory;
+use eniplan::report::verify::changes;
 use eniplan::verify::{Report, Selection, verify};
 use serde_json::{Value, json};
 
@@ -160,6 +161,31 @@ fn wrong_nodes_come_with_errors() {
     assert!(seen[&Standing::Wrong] > 100, "{seen:?}");
 }
 
+/// Nodes of a group register late, are labelled later, and one of another group goes.
+#[test]
+fn a_watch_says_what_changes() {
+    let right = healthy();
+    let mut without = right.clone();
+    without["nodes"].as_array_mut().unwrap().retain(|node| node["labels"]["eks.amazonaws.com/nodegroup"] != "jobs");
+    let mut unlabelled = right.clone();
+    for node in nodes_of(&mut unlabelled, "jobs") {
+        node["labels"].as_object_mut().unwrap().remove(LABEL);
+    }
+    let mut other = right.clone();
+    let gone = nodes_of(&mut other, "search")[0]["name"].clone();
+    other["nodes"].as_array_mut().unwrap().retain(|node| node["name"] != gone);
+
+    let reports = [&without, &unlabelled, &right, &right, &other].map(report);
+    let mut text = String::new();
+    let mut before = None;
+    for now in &reports {
+        let lines = changes(before, now).join("\n");
+        text.push_str(&format!("is right: {}\n{lines}\n\n", now.is_right()));
+        before = Some(now);
+    }
+    insta::assert_snapshot!("watch", anstream::adapter::strip_str(&text).to_string());
+}
+
 /// The tools that `tests/setup` gets, beside the build unless `$ENIPLAN_TOOLS` says where.
 fn python() -> PathBuf {
     let beside_the_build =
@@ -213,5 +239,5 @@ fn metrics_keep_to_the_format() {
             assert!(series.insert(of.to_owned()), "{of} twice");
         }
     }
-    assert_eq!(families.len(), 7);
+    assert_eq!(families.len(), 8);
 }

@@ -29,7 +29,7 @@ use crate::inventory::Inventory;
 use crate::plan::Plan;
 use crate::render::Rendered;
 
-pub use page::rules_page;
+pub use page::{checks_page, rules_page};
 pub use table::RULES;
 
 /// One rule.

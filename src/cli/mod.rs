@@ -145,6 +145,10 @@ pub struct SourceArgs {
     /// Plan this phase of spec.phases instead of spec.currentPhase
     #[arg(long, value_name = "NAME")]
     pub phase: Option<String>,
+
+    /// Longest wait for one answer of AWS or Kubernetes; otherwise 20
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=3600))]
+    pub read_timeout: Option<u32>,
 }
 
 /// How results are printed.
@@ -205,6 +209,7 @@ impl InitArgs {
             node_group: None,
             kube_context: self.kube_context.clone(),
             phase: None,
+            read_timeout: None,
         }
     }
 }

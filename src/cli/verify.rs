@@ -26,7 +26,7 @@ pub struct VerifyArgs {
     pub severity: LeastSevere,
 
     /// Look again until every node is right, or --timeout is over
-    #[arg(long, conflicts_with = "inventory")]
+    #[arg(long, conflicts_with_all = ["inventory", "from_dir"])]
     pub watch: bool,
 
     /// With --watch: seconds until it gives up

@@ -31,11 +31,14 @@ pub(super) struct Loaded {
 
 /// What is read of a cluster beyond what every command needs.
 #[derive(Debug, Clone, Copy, Default)]
+#[cfg_attr(not(feature = "live"), allow(dead_code))]
 pub(super) struct Extent {
     /// All versions of launch templates, where older ones matter.
     pub(super) all_versions: bool,
     /// Pods, network interfaces, and what else `verify` looks at.
     pub(super) verification: bool,
+    /// Without a word on how far the reading has come.
+    pub(super) silent: bool,
 }
 
 /// Loads what the flags name.
@@ -76,7 +79,7 @@ pub(super) fn load_inventory(
         (Some(path), _) => (path, read_file(path)?),
         (None, Some(path)) => {
             let also = config.map(AlsoRead::named_in).unwrap_or_default();
-            let Extent { all_versions, verification } = extent;
+            let Extent { all_versions, verification, .. } = extent;
             (path, read_folder(path, &AlsoRead { all_versions, verification, ..also })?)
         }
         (None, None) => return read_cluster(wanted.ok_or(Error::NoSource)?, source, config, extent, cli),
@@ -185,7 +188,8 @@ fn read_cluster(
     options.also.verification = extent.verification;
     // Nobody is left to be told when standard error cannot be written.
     let say = |text: String| drop(anstream::AutoStream::auto(std::io::stderr().lock()).write_all(text.as_bytes()));
-    let mut reading = Reading::new(cluster, std::io::stderr().is_terminal() && !cli.verbose, cli.quiet);
+    let mut reading =
+        Reading::new(cluster, std::io::stderr().is_terminal() && !cli.verbose, cli.quiet || extent.silent);
     let result = collect(&options, |progress| match progress {
         Progress::Source(read) => say(reading.source(read.name, read.count, read.failed)),
         Progress::Call(call) if cli.verbose => say(reading.call(&call.to_string())),
@@ -193,6 +197,18 @@ fn read_cluster(
     });
     say(reading.end());
     result
+}
+
+/// Waits, unless the user interrupts.
+#[cfg(feature = "live")]
+pub(super) fn pause(duration: std::time::Duration) -> Result<(), Error> {
+    crate::live::pause(duration)
+}
+
+/// Without a network nothing changes.
+#[cfg(not(feature = "live"))]
+pub(super) fn pause(_: std::time::Duration) -> Result<(), Error> {
+    Ok(())
 }
 
 /// What to read of the cluster that the flags, or eniplan.yaml, name.
@@ -207,6 +223,7 @@ pub(super) fn collect_options(
         profile: source.profile.clone(),
         kube_context: source.kube_context.clone(),
         also: config.map(AlsoRead::named_in).unwrap_or_default(),
+        timing: source.read_timeout.map(crate::live::Timing::of_answer).unwrap_or_default(),
         ..crate::live::CollectOptions::new(cluster)
     }
 }

@@ -1,14 +1,18 @@
 //! `eniplan verify`: whether every node and pod is where the plan wants it.
 
-use std::collections::BTreeSet;
+#![allow(clippy::disallowed_methods)]
 
-use super::load::{self, Loaded};
+use std::collections::BTreeSet;
+use std::io::IsTerminal as _;
+use std::time::Instant;
+
+use super::load::{self, Extent, Loaded};
 use super::{Data, Outcome};
 use crate::check::RULES;
 use crate::check::live::matrix::is_checked;
 use crate::cli::{Cli, LeastSevere, VerifyArgs, VerifyFormat};
 use crate::config::Config;
-use crate::error::{Error, ExitStatus};
+use crate::error::{AccessError, Error, ExitStatus};
 use crate::finding::{Severity, has_errors};
 use crate::inventory::Inventory;
 use crate::report;
@@ -16,14 +20,49 @@ use crate::verify::{Report, Selection, unknown_rules, verify};
 
 pub(super) fn run(args: &VerifyArgs, cli: &Cli) -> Result<Outcome, Error> {
     let selection = selection(args)?;
-    let report = look(args, &selection, cli)?;
-    let status = if has_errors(&report.findings) { ExitStatus::Findings } else { ExitStatus::Done };
+    let report = if args.watch { watch(args, &selection, cli)? } else { look(args, &selection, false, cli)? };
+    let unfinished = args.watch && !report.is_right();
+    let status = if unfinished || has_errors(&report.findings) { ExitStatus::Findings } else { ExitStatus::Done };
     Ok(Outcome { stdout: data(args, &selection, &report, cli)?, stderr: String::new(), status })
 }
 
+/// Looks until everything is right or the time is over; the last report is the result.
+fn watch(args: &VerifyArgs, selection: &Selection, cli: &Cli) -> Result<Report, Error> {
+    let mut watching = report::verify::Watching::new(std::io::stderr().is_terminal(), cli.quiet);
+    let report = watch_with(&mut watching, args, selection, cli);
+    watching.end();
+    report
+}
+
+fn watch_with(
+    watching: &mut report::verify::Watching,
+    args: &VerifyArgs,
+    selection: &Selection,
+    cli: &Cli,
+) -> Result<Report, Error> {
+    let began = Instant::now();
+    let mut last = look(args, selection, false, cli)?;
+    loop {
+        let left = args.timeout.saturating_sub(began.elapsed());
+        watching.show(&last, left);
+        if last.is_right() || left.is_zero() {
+            return Ok(last);
+        }
+        load::pause(args.poll_interval.min(left))?;
+        match look(args, selection, true, cli) {
+            Ok(report) => last = report,
+            // A look that worked before may fail once; the next one tells.
+            Err(Error::Access(error)) if !matches!(error, AccessError::Interrupted) => {
+                watching.failed(&Error::Access(error));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
 /// Reads the cluster, or the file, and judges it.
-fn look(args: &VerifyArgs, selection: &Selection, cli: &Cli) -> Result<Report, Error> {
-    let extent = load::Extent { verification: true, ..load::Extent::default() };
+fn look(args: &VerifyArgs, selection: &Selection, silent: bool, cli: &Cli) -> Result<Report, Error> {
+    let extent = Extent { verification: true, silent, ..Extent::default() };
     let Loaded { inventory, config, problems, .. } = load::load_with(&args.source, extent, cli)?;
     if let Some(name) = &args.source.node_group {
         is_known(name, &inventory, &config)?;

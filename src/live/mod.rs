@@ -34,6 +34,17 @@ pub fn collect(options: &CollectOptions, progress: impl FnMut(Progress)) -> Resu
     run(progress, |events| collect::inventory(options, events))
 }
 
+/// Waits. Once a runtime has listened for interrupts nobody else hears of them, so that waiting listens, too.
+///
+/// # Errors
+/// [`AccessError::Interrupted`].
+pub fn pause(duration: std::time::Duration) -> Result<(), Error> {
+    run(drop, |_| async move {
+        tokio::time::sleep(duration).await;
+        Ok(())
+    })
+}
+
 /// Runs one task to its end or to an interrupt, and hands its events on meanwhile.
 fn run<T, F>(mut progress: impl FnMut(Progress), task: impl FnOnce(Events) -> F) -> Result<T, Error>
 where

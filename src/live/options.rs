@@ -50,8 +50,29 @@ pub struct Timing {
     pub attempts: u32,
     /// Longest first pause between two attempts; later ones double it, each shortened at random.
     pub first_pause: Duration,
+    /// Longest pause between two attempts of an AWS call.
+    pub longest_pause: Duration,
     /// One object, or one page of a list, of Kubernetes with all its attempts.
     pub kubernetes: Duration,
+    /// Age at which a token for Kubernetes is made anew.
+    pub token: Duration,
+}
+
+impl Timing {
+    /// Waits that long for one answer, and as much less or more for everything else as by default.
+    pub fn of_answer(seconds: u32) -> Self {
+        let usual = Self::default();
+        let answer = Duration::from_secs(u64::from(seconds));
+        let share = answer.as_secs_f64() / usual.attempt.as_secs_f64();
+        Self {
+            connect: usual.connect.min(answer),
+            attempt: answer,
+            call: usual.call.mul_f64(share),
+            list: usual.list.mul_f64(share),
+            kubernetes: answer,
+            ..usual
+        }
+    }
 }
 
 impl Default for Timing {
@@ -63,7 +84,26 @@ impl Default for Timing {
             list: Duration::from_secs(300),
             attempts: 6,
             first_pause: Duration::from_secs(1),
+            longest_pause: Duration::from_secs(10),
             kubernetes: Duration::from_secs(20),
+            // Well before the 15 minutes for which EKS takes one. Source: aws-iam-authenticator `pkg/token/token.go`.
+            token: Duration::from_secs(10 * 60),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_is_in_proportion_to_the_longest_wait_for_an_answer() {
+        let seconds = |timing: &Timing| {
+            [timing.connect, timing.attempt, timing.call, timing.list, timing.kubernetes].map(|wait| wait.as_secs())
+        };
+        assert_eq!(seconds(&Timing::default()), [5, 20, 60, 300, 20]);
+        assert_eq!(seconds(&Timing::of_answer(20)), [5, 20, 60, 300, 20]);
+        assert_eq!(seconds(&Timing::of_answer(2)), [2, 2, 6, 30, 2]);
+        assert_eq!(seconds(&Timing::of_answer(60)), [5, 60, 180, 900, 60]);
     }
 }

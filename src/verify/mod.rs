@@ -1,5 +1,6 @@
 //! Facts of the live cluster → [`Report`]: every node's standing, what is wrong, and what nobody can tell.
 
+mod close_up;
 mod next;
 mod select;
 
@@ -16,9 +17,10 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::finding::{Finding, Problem, has_errors};
 use crate::inventory::{GapSource, Inventory};
-use crate::plan::{Plan, Planned, plan};
+use crate::plan::{NodeGroupPlan, Plan, Planned, plan};
 use crate::render::{Rendered, render};
 
+pub use close_up::{CloseUp, FromTemplate, InterfaceAt, PodAt, PodPlace, Role, close_up};
 pub use next::Step;
 pub use select::{Selection, unknown_rules};
 
@@ -37,6 +39,8 @@ pub struct Report {
     pub groups: Vec<GroupReport>,
     /// Each node, by name.
     pub nodes: Vec<NodeReport>,
+    /// Nodes that EKS wants and that have not registered, by node group.
+    pub absent: BTreeMap<String, u64>,
     /// Nodes without aws-node, by what they are; they have no custom networking.
     pub left_out: BTreeMap<&'static str, u64>,
     /// What is wrong: the worst first, and of what is as bad causes before what follows from them.
@@ -140,15 +144,14 @@ pub fn verify(
     let live = LiveFacts::new(measure.facts(inventory, config));
     let mut findings = selection.findings(live_findings(&live, &measure.problems));
     findings.sort_by_key(|finding| (finding.severity, first_check(&finding.rule)));
-    let evidence = [GapSource::Pods, GapSource::NetworkInterfaces];
     let nodes: Vec<NodeReport> = live.nodes.iter().map(report_node).filter(|node| selection.takes(node)).collect();
     Ok(Report {
         cluster: inventory.cluster.name.clone(),
         region: inventory.region.clone(),
         collected_at: inventory.collected_at.clone(),
-        evidence_read: inventory.observed.is_some()
-            && evidence.iter().all(|source| inventory.gaps_in(*source).next().is_none()),
+        evidence_read: evidence_read(inventory),
         groups: groups(&nodes),
+        absent: absent(inventory, &measure.plan, &nodes, selection),
         nodes,
         left_out: live.left_out.clone(),
         findings,
@@ -156,10 +159,19 @@ pub fn verify(
     })
 }
 
-/// Checks go from the CNI's settings over names and ENIConfigs to interfaces and pods, as causes go to what follows. Rules
-/// of no check keep everything from being told.
+/// Without a gap, pods and interfaces are all there.
+fn evidence_read(inventory: &Inventory) -> bool {
+    let sources = [GapSource::Pods, GapSource::NetworkInterfaces];
+    inventory.observed.is_some() && sources.iter().all(|source| inventory.gaps_in(*source).next().is_none())
+}
+
+/// Checks go from the CNI's settings over names and ENIConfigs to interfaces and pods, as causes go to what follows; only
+/// the pending change of a setting is the last of them and the first of causes. Rules of no check keep everything from
+/// being told.
 fn first_check(rule: &str) -> u8 {
-    CHECKS.iter().find(|check| check.rules.contains(&rule)).map_or(0, |check| check.number)
+    let last = CHECKS.last().map_or(0, |check| check.number);
+    let number = CHECKS.iter().find(|check| check.rules.contains(&rule)).map_or(0, |check| check.number);
+    if number == last { 1 } else { number }
 }
 
 /// What is wrong with the nodes of a group that were launched from a version, each in a sentence.
@@ -217,6 +229,22 @@ fn groups(nodes: &[NodeReport]) -> Vec<GroupReport> {
     groups.into_values().collect()
 }
 
+/// A launch that fails leaves no node to judge, and a new one registers late.
+fn absent(inventory: &Inventory, plan: &Plan, nodes: &[NodeReport], selection: &Selection) -> BTreeMap<String, u64> {
+    let missing = |group: &&NodeGroupPlan| {
+        let there = nodes.iter().filter(|node| node.managed && node.group.as_ref() == Some(&group.name)).count() as u64;
+        let wanted = match inventory.node_group(&group.name) {
+            Some(known) => known.scaling_config.map_or(0, |scaling| u64::from(scaling.desired_size)),
+            // A group that is named and yet to be made is not right for want of nodes that could be wrong.
+            None => u64::from(group.managed && selection.node_groups.contains(&group.name)),
+        };
+        let absent = wanted.saturating_sub(there);
+        (absent > 0).then(|| (group.name.clone(), absent))
+    };
+    let asked = |group: &&NodeGroupPlan| selection.takes_group(&group.name);
+    plan.node_groups.iter().filter(asked).filter_map(|group| missing(&group)).collect()
+}
+
 impl Report {
     /// How many nodes stand how.
     pub fn standing(&self) -> BTreeMap<Standing, usize> {
@@ -227,9 +255,10 @@ impl Report {
         standing
     }
 
-    /// Whether every node stands right, as far as pods and interfaces prove it, and nothing is an error.
+    /// Whether every node is there and stands right, as far as pods and interfaces prove it, and nothing is an error.
     pub fn is_right(&self) -> bool {
         self.evidence_read
+            && self.absent.is_empty()
             && self.nodes.iter().all(|node| node.standing == Standing::Right)
             && !has_errors(&self.findings)
     }

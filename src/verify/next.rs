@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{NodeReport, Report};
+use super::{NodeReport, Report, first_check};
 use crate::check::live::Standing;
-use crate::finding::has_errors;
+use crate::finding::Severity;
 use crate::render::shell_line;
 
 /// One step, and the commands that take it.
@@ -18,7 +18,7 @@ pub struct Step {
 }
 
 /// Rules whose problem `apply` takes away: it writes ENIConfigs, versions of launch templates and settings of the CNI.
-const TAKEN_AWAY_BY_APPLY: [&str; 9] = [
+const TAKEN_AWAY_BY_APPLY: [&str; 8] = [
     "add-on-values-lack-setting",
     "cni-setting-differs",
     "custom-networking-off",
@@ -27,11 +27,18 @@ const TAKEN_AWAY_BY_APPLY: [&str; 9] = [
     "eniconfig-missing",
     "eniconfig-subnet-differs",
     "launch-template-not-as-planned",
-    "switch-pending",
 ];
 
 /// Rules whose problem goes with the nodes.
 const TAKEN_AWAY_BY_ROLL: [&str; 2] = ["launch-template-not-rolled-out", "nodes-outdated"];
+
+/// Checks whose errors are about what nodes name and where their interfaces and pods are: the steps about nodes that are
+/// wrong or to be replaced answer them.
+const ANSWERED_NODE_BY_NODE: [u8; 3] = [4, 5, 12];
+
+fn is_answered(rule: &str) -> bool {
+    TAKEN_AWAY_BY_APPLY.contains(&rule) || ANSWERED_NODE_BY_NODE.contains(&first_check(rule))
+}
 
 impl Report {
     /// The next steps, in their order; nothing where all is right and known.
@@ -42,14 +49,19 @@ impl Report {
         if !self.evidence_read {
             step("prove where pods and interfaces are".into(), vec![ours(&["verify"])]);
         }
-        if let Some(wrong) = self.nodes.iter().find(|node| node.standing == Standing::Wrong) {
-            step("see why the first wrong node is wrong".into(), vec![ours(&["explain", &wrong.name])]);
+        // `apply` refuses while some of these are there, and what else is to be done shows when they are not.
+        if self.errors().any(|rule| !is_answered(rule)) {
+            step("do what the errors say, then look again".into(), vec![ours(&["verify"])]);
+            return steps;
         }
         if self.names_any(&TAKEN_AWAY_BY_APPLY) {
             step(
                 "see what would make the cluster as planned, and do it".into(),
                 vec![ours(&["diff"]), ours(&["apply"])],
             );
+        }
+        if let Some(wrong) = self.nodes.iter().find(|node| node.standing == Standing::Wrong) {
+            step("see why the first wrong node is wrong".into(), vec![ours(&["explain", &wrong.name])]);
         }
         let rolled = |node: &&NodeReport| node.standing == Standing::Outdated && node.managed;
         if self.nodes.iter().any(|node| rolled(&node)) || self.names_any(&TAKEN_AWAY_BY_ROLL) {
@@ -71,11 +83,11 @@ impl Report {
             let drain = shell(&["kubectl", "drain", &first.name, "--ignore-daemonsets"]);
             step(why, [drain].into_iter().chain(first.instance_id.as_ref().map(terminate)).collect());
         }
-        if steps.is_empty() && has_errors(&self.findings) {
-            let why = "do what the errors say, then look again".into();
-            steps.push(Step { why, commands: vec![ours(&["verify"])] });
-        }
         steps
+    }
+
+    fn errors(&self) -> impl Iterator<Item = &str> {
+        self.findings.iter().filter(|finding| finding.severity == Severity::Error).map(|finding| finding.rule.as_str())
     }
 
     fn names_any(&self, rules: &[&str]) -> bool {

@@ -25,7 +25,7 @@ impl Selection {
     pub(super) fn findings(&self, findings: Vec<Finding>) -> Vec<Finding> {
         let asked = |finding: &Finding| {
             let of_group = match &finding.subject {
-                Subject::NodeGroup(group) => self.node_groups.is_empty() || self.node_groups.contains(group),
+                Subject::NodeGroup(group) => self.takes_group(group),
                 _ => true,
             };
             self.takes_rule(&finding.rule) && self.least.is_none_or(|least| finding.severity <= least) && of_group
@@ -48,8 +48,12 @@ impl Selection {
         open.into_iter().filter(|open| asked(open.check)).collect()
     }
 
+    pub(super) fn takes_group(&self, group: &String) -> bool {
+        self.node_groups.is_empty() || self.node_groups.contains(group)
+    }
+
     pub(super) fn takes(&self, node: &NodeReport) -> bool {
-        self.node_groups.is_empty() || node.group.as_ref().is_some_and(|group| self.node_groups.contains(group))
+        self.node_groups.is_empty() || node.group.as_ref().is_some_and(|group| self.takes_group(group))
     }
 }
 

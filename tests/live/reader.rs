@@ -145,10 +145,12 @@ fn reads_what_its_parent_asks_for() {
         },
         timing: Timing {
             first_pause: Duration::from_millis(1),
+            longest_pause: Duration::from_secs(2),
             attempt: seconds("attempt", 10.0),
             call: seconds("call", 20.0),
             list: seconds("list", 60.0),
             kubernetes: seconds("kubernetes", 10.0),
+            token: seconds("token", 600.0),
             ..Timing::default()
         },
         ..CollectOptions::new(text("cluster").unwrap())

@@ -133,6 +133,12 @@ fn each_source_cut_in_the_middle_of_its_answer() {
 }
 
 #[test]
+fn each_source_silent() {
+    let seed = seed();
+    insta::assert_snapshot!(faults::each_silent(&seed, &questions(), |bench| reading(bench, &seed)));
+}
+
+#[test]
 fn each_source_answering_garbage() {
     insta::assert_snapshot!(in_turn(&json!({"kind": "garbage"})));
 }
@@ -146,6 +152,28 @@ fn in_turn(fault: &Value) -> String {
     let seed = seed();
     let bench = Bench::with(&seed);
     faults::each(&bench, &questions(), fault, || reading(&bench, &seed))
+}
+
+/// No way to the API server, and one that leads nowhere: nine gaps, and what EC2 says is there.
+#[test]
+fn without_an_api_server_the_aws_half_is_there() {
+    let mut seed = seed();
+    let authority = seed["cluster"]["certificate_authority"].clone();
+    let bench = Bench::start();
+    bench.settings(&json!({"endpoint": "seeded"}));
+    seed["cluster"]["endpoint"] = "https://127.0.0.1:1".into();
+    for authority in [authority, "bm90IGEgY2VydGlmaWNhdGU=".into()] {
+        seed["cluster"]["certificate_authority"] = authority;
+        bench.seed(&json!({"inventory": seed}));
+        let inventory = reading(&bench, &seed).run().inventory();
+        let actions: BTreeSet<&str> = inventory.gaps.iter().map(|gap| gap.action.as_str()).collect();
+        assert_eq!(actions.len(), 9, "{actions:#?}");
+        let observed = inventory.observed.as_ref().unwrap();
+        assert_eq!(observed.pods, []);
+        let left_behind: Vec<&str> =
+            observed.network_interfaces.iter().map(|one| one.network_interface_id.as_str()).collect();
+        assert_eq!(left_behind, ["eni-00000000000000004"]);
+    }
 }
 
 #[test]

@@ -109,7 +109,7 @@ pub const CHECKS: &[Check] = &[
 ];
 
 /// Rules that `verify` looks at although they check nothing of the cluster: without them no check says anything.
-const CONDITIONS: [&str; 3] = ["read-failed", "region-differs", "name-malformed"];
+pub const CONDITIONS: [&str; 3] = ["read-failed", "region-differs", "name-malformed"];
 
 /// Whether `verify` looks at a rule.
 pub fn is_checked(rule: &str) -> bool {

@@ -22,7 +22,7 @@ use crate::finding::{Evidence, Subject};
 use crate::inventory::{CniSettings, Node};
 
 pub(super) use causes::without_effects;
-pub use judge::{Given, JudgedNode, Pods, Standing};
+pub use judge::{Given, JudgedNode, Pods, SOURCE_TEMPLATE_LABEL, SOURCE_VERSION_LABEL, Standing};
 pub(super) use table::LIVE_RULES;
 pub use unprovable::{CannotTell, cannot_tell};
 

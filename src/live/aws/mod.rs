@@ -13,6 +13,7 @@ mod network_interfaces;
 mod node_groups;
 mod observe;
 mod reading;
+mod retries;
 mod templates;
 
 pub(super) use clients::Clients;

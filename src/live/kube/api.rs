@@ -53,6 +53,8 @@ pub(super) struct Api<'a> {
 struct Answer {
     status: u16,
     body: Vec<u8>,
+    /// Whether the token was refused that was taken before, so that the next request has another.
+    renewed: bool,
 }
 
 /// What came instead of an answer.
@@ -150,8 +152,13 @@ impl Api<'_> {
     async fn ask(&self, kind: &Kind, path: &str) -> Result<Answer, Failure> {
         let mut pause = self.timing.first_pause;
         let mut attempts = 1;
+        let mut renewed = false;
         loop {
             let answer = self.get_once(path).await;
+            if !renewed && answer.as_ref().is_ok_and(|answer| answer.renewed) {
+                renewed = true;
+                continue;
+            }
             let again = match &answer {
                 Ok(answer) => matches!(answer.status, 429 | 500 | 502..=504),
                 Err(unanswered) => unanswered.broke,
@@ -167,7 +174,7 @@ impl Api<'_> {
 
     async fn get_once(&self, path: &str) -> Result<Answer, Unanswered> {
         let unusable = |error: &dyn std::error::Error| Unanswered { reason: chain(error), broke: false };
-        let client = self.connection.client().await.map_err(|error| unusable(error.as_ref()))?;
+        let (client, made) = self.connection.client().await.map_err(|error| unusable(error.as_ref()))?;
         let request = Request::get(path)
             .header(ACCEPT, "application/json")
             .body(Body::empty())
@@ -195,7 +202,10 @@ impl Api<'_> {
         let body = response.into_body().collect_bytes().await;
         report(Some(status), id);
         match body {
-            Ok(body) => Ok(Answer { status, body: body.to_vec() }),
+            Ok(body) => {
+                let renewed = self.connection.answered(made, status).await;
+                Ok(Answer { status, body: body.to_vec(), renewed })
+            }
             Err(error) => Err(Unanswered { reason: chain(&error), broke: true }),
         }
     }

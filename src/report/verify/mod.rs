@@ -3,6 +3,7 @@
 mod junit;
 mod open_metrics;
 mod text;
+mod watch;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,6 +16,7 @@ use crate::verify::{Report, Step};
 pub use junit::junit;
 pub use open_metrics::open_metrics;
 pub use text::text;
+pub use watch::{Watching, changes};
 
 /// `eniplan verify -o json`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -42,7 +44,7 @@ const STANDINGS: [Standing; 5] =
     [Standing::Right, Standing::Outdated, Standing::NeedsReplacement, Standing::Wrong, Standing::CannotTell];
 
 /// A standing in words.
-fn words(standing: Standing) -> &'static str {
+pub(super) fn words(standing: Standing) -> &'static str {
     match standing {
         Standing::Right => "right",
         Standing::Outdated => "outdated",

@@ -56,6 +56,10 @@ pub fn open_metrics(report: &Report) -> String {
     for (kind, count) in &report.left_out {
         left_out.sample(&[cluster, ("kind", kind)], count);
     }
+    let mut absent = Family::new("eniplan_nodes_absent", "Nodes that EKS wants and that have not registered.");
+    for (group, count) in &report.absent {
+        absent.sample(&[cluster, ("group", group)], count);
+    }
     let mut by_rule: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for finding in &report.findings {
         *by_rule.entry((&finding.rule, finding.severity.word())).or_default() += 1;
@@ -74,7 +78,7 @@ pub fn open_metrics(report: &Report) -> String {
         collected.sample(&[cluster], seconds);
     }
 
-    let families = [nodes, pods, left_out, findings, cannot_tell, right, collected];
+    let families = [nodes, pods, absent, left_out, findings, cannot_tell, right, collected];
     families.into_iter().map(|family| family.text).collect::<String>() + "# EOF\n"
 }
 

@@ -25,9 +25,9 @@ pub fn text(report: &Report, quiet: bool, verbose: bool) -> String {
         DIM,
         &format!("{}, {}, as it was at {}", report.cluster, report.region, report.collected_at),
     ));
-    text.push_str(&format!("\n{}{}", groups(report), left_out(report)));
+    text.push_str(&format!("\n{}{}{}", groups(report), absent(report), left_out(report)));
     if !report.findings.is_empty() {
-        text.push_str(&format!("\n{}{}\n", findings(Severity::Note), count(&report.findings)));
+        text.push_str(&format!("\n{}", findings(Severity::Note)));
     }
     text.push_str(&cannot_tell(report));
     text.push_str(&next(report));
@@ -60,7 +60,8 @@ pub(super) fn headline(report: &Report) -> String {
         }
     };
     let (style, verdict) = verdict(report);
-    format!("{} {}", styled(style.bold(), &format!("{verdict}:")), styled(BOLD, &format!("{nodes}; {pods}")))
+    let findings = if report.findings.is_empty() { String::new() } else { format!("; {}", count(&report.findings)) };
+    format!("{} {}", styled(style.bold(), &format!("{verdict}:")), styled(BOLD, &format!("{nodes}; {pods}{findings}")))
 }
 
 fn verdict(report: &Report) -> (anstyle::Style, &'static str) {
@@ -72,7 +73,7 @@ fn verdict(report: &Report) -> (anstyle::Style, &'static str) {
     if any(Standing::CannotTell) || !report.evidence_read {
         return (CHANGED, "Cannot tell");
     }
-    if any(Standing::Outdated) || any(Standing::NeedsReplacement) {
+    if any(Standing::Outdated) || any(Standing::NeedsReplacement) || !report.absent.is_empty() {
         return (CHANGED, "Not yet");
     }
     (ADDED, "Right")
@@ -105,6 +106,15 @@ pub(super) fn groups(report: &Report) -> String {
         row
     };
     format!("\n{}", table(&heads, report.groups.iter().map(row).collect()))
+}
+
+/// Nodes that are awaited.
+pub(super) fn absent(report: &Report) -> String {
+    if report.absent.is_empty() {
+        return String::new();
+    }
+    let groups: Vec<String> = report.absent.iter().map(|(group, count)| format!("{count} of {group}")).collect();
+    format!("  not registered yet: {}\n", groups.join(", "))
 }
 
 fn left_out(report: &Report) -> String {
@@ -144,7 +154,10 @@ fn cannot_tell(report: &Report) -> String {
 fn next(report: &Report) -> String {
     let steps = report.next();
     if steps.is_empty() {
-        return format!("\n{} nothing to do\n", styled(BOLD, "Next:"));
+        let warned = report.findings.iter().any(|finding| finding.severity == Severity::Warning);
+        let nothing =
+            if warned { "nothing must be done; the warnings say what would be better" } else { "nothing to do" };
+        return format!("\n{} {nothing}\n", styled(BOLD, "Next:"));
     }
     let mut text = format!("\n{}\n", styled(BOLD, "Next"));
     for step in steps {
