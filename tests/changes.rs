@@ -381,6 +381,7 @@ fn the_version_that_a_group_came_from_is_never_deleted() {
     assert_eq!(deleted(1, Some(&[2, 5, 2])), [3, 4]);
     // No update says which version the group was made with.
     assert_eq!(deleted(0, Some(&[])), Vec::<i64>::new());
+    assert!(found(0, Some(&[])).awaiting.iter().any(|awaiting| awaiting.what.contains("versions older than 6 stay")));
     assert_eq!(deleted(0, None), Vec::<i64>::new());
     assert!(found(0, None).awaiting.iter().any(|awaiting| awaiting.what.contains("came from")));
 }

@@ -10,14 +10,20 @@
 
 #[path = "live/apply.rs"]
 mod apply;
+#[path = "live/apply_cluster.rs"]
+mod apply_cluster;
 #[path = "live/apply_faults.rs"]
 mod apply_faults;
+#[path = "live/apply_large.rs"]
+mod apply_large;
 #[path = "live/apply_lock.rs"]
 mod apply_lock;
 #[path = "live/apply_plain.rs"]
 mod apply_plain;
 #[path = "live/apply_switch.rs"]
 mod apply_switch;
+#[path = "live/apply_templates.rs"]
+mod apply_templates;
 #[path = "live/apply_walk.rs"]
 mod apply_walk;
 #[path = "live/bench.rs"]
