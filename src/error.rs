@@ -74,6 +74,28 @@ pub enum Error {
         /// What is wrong there.
         message: String,
     },
+    /// A file of a folder of documents is not what its name says.
+    #[error("{path}:{}:{}: {message}", position.line, position.column)]
+    Document {
+        /// The file, below the folder as the user named it.
+        path: String,
+        /// Where in the file.
+        position: Position,
+        /// What is wrong there.
+        message: String,
+        /// What to do about it.
+        help: String,
+    },
+    /// The files of a folder of documents are not those of one cluster.
+    #[error("{path}: {message}")]
+    Folder {
+        /// The folder as the user named it.
+        path: String,
+        /// What is wrong with it.
+        message: String,
+        /// What to do about it.
+        help: String,
+    },
     /// The inventory, or an earlier `plan.json`, was written by another generation of the program.
     #[error("{path}: schema version {found} is not one that this eniplan reads ({supported})")]
     UnknownSchemaVersion {
@@ -125,6 +147,14 @@ pub enum Error {
         /// The name given.
         name: String,
         /// The phases that are there.
+        known: Vec<String>,
+    },
+    /// `--only` or `--skip` names a rule that `verify` does not look at.
+    #[error("no rule `{name}` in `verify`")]
+    NoSuchRule {
+        /// The name given.
+        name: String,
+        /// The rules that are there.
         known: Vec<String>,
     },
     /// `--print` asked for something that this group or plan does not have.
@@ -216,7 +246,10 @@ impl Error {
                 format!("check that the folder of {} exists, that you may write there and that the disk is not full", path.display())
             }
             Self::WriteOutput { .. } => "write to a file with `-o json > FILE`, or check the program that reads the output".into(),
-            Self::Config { help, .. } | Self::AlreadyExists { help, .. } => help.clone(),
+            Self::Config { help, .. }
+            | Self::AlreadyExists { help, .. }
+            | Self::Document { help, .. }
+            | Self::Folder { help, .. } => help.clone(),
             Self::Inventory { .. } => {
                 "make the file anew with `eniplan inventory --cluster NAME`, or compare it with `eniplan schema inventory`".into()
             }
@@ -227,12 +260,12 @@ impl Error {
                 format!("pass the inventory of that cluster, or set metadata.name to `{found}` if this is the one you mean")
             }
             Self::BuiltWithoutLive { .. } => {
-                "pass --inventory FILE, or install a build with the feature `live`".into()
+                "pass --inventory FILE or --from-dir DIR, or install a build with the feature `live`".into()
             }
             Self::Access(access) => access.help(),
             Self::Change(change) => change.help(),
             Self::NotADiff { .. } => "make it with `eniplan diff --out FILE`".into(),
-            Self::NoSource => "pass --inventory FILE to work from a file, or --cluster NAME to read a cluster".into(),
+            Self::NoSource => "pass --inventory FILE or --from-dir DIR to work from files, or --cluster NAME to read a cluster".into(),
             Self::NoSuchNodeGroup { known, .. } if known.is_empty() => {
                 "the plan has no node groups; name them under spec.nodeGroups of eniplan.yaml".into()
             }
@@ -241,13 +274,12 @@ impl Error {
                 "the inventory has no nodes; describe one with --node-group, --subnet-cidr and --instance-id".into()
             }
             Self::NoSuchNode { name, known } => {
-                const SHOWN: usize = 5;
-                let distance = |other: &&String| strsim::damerau_levenshtein(name, other);
-                let mut nearest: Vec<&String> = known.iter().collect();
-                nearest.sort_by_key(distance);
-                let shown = nearest.iter().take(SHOWN).map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
-                let more = known.len().saturating_sub(SHOWN);
-                if more == 0 { format!("it has: {shown}") } else { format!("the nearest of its {} are: {shown}", known.len()) }
+                let shown = nearest(name, known);
+                let all = known.len() <= NEAREST;
+                if all { format!("it has: {shown}") } else { format!("the nearest of its {} are: {shown}", known.len()) }
+            }
+            Self::NoSuchRule { name, known } => {
+                format!("the nearest of its {} rules are: {}; docs/checks.md has them all", known.len(), nearest(name, known))
             }
             Self::NoSuchPhase { known, .. } if known.is_empty() => {
                 "eniplan.yaml has no phases; add them under spec.phases".into()
@@ -260,6 +292,16 @@ impl Error {
             }
         }
     }
+}
+
+/// How many names an error offers instead of one that is not there.
+const NEAREST: usize = 5;
+
+fn nearest(name: &str, known: &[String]) -> String {
+    let mut nearest: Vec<&str> = known.iter().map(String::as_str).collect();
+    nearest.sort_by_key(|other| strsim::damerau_levenshtein(name, other));
+    nearest.truncate(NEAREST);
+    nearest.join(", ")
 }
 
 /// How the process ends. The numbers are part of the command line's contract (`docs/cli.md`).

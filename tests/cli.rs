@@ -45,6 +45,7 @@ fn both_builds_are_the_same_program() {
         "capacity",
         "diff",
         "apply",
+        "verify",
         "iam-policy",
         "lint",
         "schema",
@@ -53,7 +54,7 @@ fn both_builds_are_the_same_program() {
     ] {
         same(&[verb, "--help"]);
     }
-    for what in ["config", "inventory", "plan"] {
+    for what in ["config", "inventory", "plan", "report"] {
         same(&["schema", what]);
     }
     let fixtures = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures");

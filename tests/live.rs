@@ -44,6 +44,8 @@ mod errors;
 mod faults;
 #[path = "live/kubernetes.rs"]
 mod kubernetes;
+#[path = "live/observed.rs"]
+mod observed;
 #[path = "live/pages.rs"]
 mod pages;
 #[path = "live/proxy.rs"]
@@ -52,3 +54,5 @@ mod proxy;
 mod reader;
 #[path = "live/seeds.rs"]
 mod seeds;
+#[path = "live/verification.rs"]
+mod verification;

@@ -147,3 +147,83 @@ fn redacting_twice_gives_the_same_bytes_and_keeps_the_shape() {
         assert!(shown.redacted);
     }
 }
+
+/// The first fixture with what `verify` looks at, where everything has a name of its own.
+fn with_pods() -> Inventory {
+    let (_, inventory, _) = fixtures().into_iter().find(|(name, ..)| name == "three-zones").unwrap();
+    let node = &inventory.nodes[0];
+    let mut value = serde_json::to_value(&inventory).unwrap();
+    value["observed"] = serde_json::json!({
+        "pods": [
+            {"namespace": "acme-shop", "name": "topology-updater-6d4b75cb6d-2lq8z", "node": node.name, "ip": "100.64.1.7",
+                "phase": "Running"},
+            {"namespace": "kube-system", "name": "zebra-0", "phase": "Pending", "branch_interface": true},
+        ],
+        "network_interfaces": [
+            {"network_interface_id": "eni-0123456789abcdef0", "interface_type": "interface", "status": "in-use",
+                "description": format!("aws-K8S-{}", node.instance_id.as_deref().unwrap()),
+                "subnet_id": inventory.subnets[0].subnet_id, "groups": ["sg-0123456789abcdef1"],
+                "attachment": {"instance_id": node.instance_id, "device_index": 1}, "private_ip_address": "100.64.1.5",
+                "tags": {"node.k8s.amazonaws.com/no_manage": "true", "squad": "falcons"}},
+            {"network_interface_id": "eni-0123456789abcdef2", "description": "balancer of lemonade",
+                "subnet_id": inventory.subnets[0].subnet_id},
+            {"network_interface_id": "eni-0123456789abcdef3", "description": "aws-k8s-trunk-eni",
+                "subnet_id": inventory.subnets[0].subnet_id},
+        ],
+        "cni_nodes": [{"name": node.name, "features": {"CustomNetworking": inventory.eni_configs[0].name}}],
+        "security_group_policies": [{"namespace": "acme-shop", "name": "vault", "group_ids": ["sg-0123456789abcdef1"]}],
+        "node_pools": [{"name": "burst", "zones": ["us-west-2a"], "node_class": "thrifty",
+            "labels": {"squad": "falcons", "topology.kubernetes.io/region": "us-west-2"}}],
+        "ec2_node_classes": [{"name": "thrifty", "user_data": "#!/bin/sh\necho hush\n", "max_pods": 58}],
+    });
+    serde_json::from_value(value).unwrap()
+}
+
+#[test]
+fn pods_and_interfaces_lose_their_names_and_keep_what_a_check_needs() {
+    let inventory = with_pods();
+    let (shown, pseudonyms) = redact(&inventory);
+    let observed = shown.observed.clone().unwrap();
+    let mut text = String::new();
+    texts(&serde_json::to_value(&observed).unwrap(), "", &mut text);
+    for name in [
+        "acme",
+        "shop",
+        "updater",
+        "6d4b75cb6d",
+        "2lq8z",
+        "zebra",
+        "falcons",
+        "squad",
+        "lemonade",
+        "balancer",
+        "vault",
+        "burst",
+        "thrifty",
+        "hush",
+        "0123456789abcdef",
+    ] {
+        assert!(!text.contains(name), "{name} is left: {text}");
+    }
+    let node = &shown.nodes[0];
+    assert_eq!(observed.pods.iter().filter(|pod| pod.node.as_ref() == Some(&node.name)).count(), 1);
+    assert!(observed.pods.iter().any(|pod| pod.namespace == "kube-system" && pod.branch_interface));
+    let [made, foreign, trunk] = observed.network_interfaces.as_slice() else { panic!("{observed:#?}") };
+    let mut described: Vec<_> = [made, foreign, trunk].iter().map(|one| one.description.clone().unwrap()).collect();
+    described.sort();
+    assert_eq!(described[0], format!("aws-K8S-{}", node.instance_id.as_deref().unwrap()));
+    assert_eq!(described[1], "aws-k8s-trunk-eni");
+    let tagged = observed.network_interfaces.iter().find(|one| !one.tags.is_empty()).unwrap();
+    assert_eq!(tagged.tags.get("node.k8s.amazonaws.com/no_manage").map(String::as_str), Some("true"));
+    assert!(shown.eni_config(&observed.cni_nodes[0].features["CustomNetworking"]).is_some());
+    assert!(shown.subnet(&tagged.subnet_id).is_some());
+    assert_eq!(observed.node_pools[0].node_class.as_ref(), Some(&observed.ec2_node_classes[0].name));
+    assert_eq!(observed.node_pools[0].zones, ["us-west-2a"]);
+    assert!(observed.ec2_node_classes[0].user_data.as_ref().unwrap().starts_with("#!/bin/sh\n# redacted: "));
+    // A pod's words change nothing of the rest.
+    let mut without = inventory;
+    without.observed = None;
+    let (expected, _) = redact(&without);
+    assert_eq!(Inventory { observed: None, ..shown }, expected);
+    assert_eq!(pseudonyms.text("topology"), "topology");
+}

@@ -324,21 +324,20 @@ fn every_template_is_used() {
 }
 
 #[test]
-fn the_rules_page_is_made_from_the_table() {
-    let path = root().join("docs/rules.md");
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(&path, eniplan::check::rules_page()).unwrap();
+fn the_pages_of_rules_and_checks_are_made_from_the_tables() {
+    for (name, page) in [("rules", eniplan::check::rules_page()), ("checks", eniplan::check::checks_page())] {
+        let path = root().join(format!("docs/{name}.md"));
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(&path, &page).unwrap();
+        }
+        let file = std::fs::read_to_string(path).unwrap();
+        assert!(file == page, "docs/{name}.md differs from the tables; UPDATE_DOCS=1 writes it anew");
     }
-    let page = std::fs::read_to_string(path).unwrap();
-    assert!(
-        page == eniplan::check::rules_page(),
-        "docs/rules.md differs from the rule table; UPDATE_DOCS=1 writes it anew"
-    );
 }
 
 #[test]
 fn the_schemas_are_those_of_the_program() {
-    for what in ["config", "inventory", "plan"] {
+    for what in ["config", "inventory", "plan", "report"] {
         let output = std::process::Command::new(env!("CARGO_BIN_EXE_eniplan")).args(["schema", what]).output().unwrap();
         let path = root().join(format!("docs/schema/{what}.json"));
         if std::env::var_os("UPDATE_DOCS").is_some() {

@@ -121,10 +121,11 @@ pub(super) fn region_differs(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
 pub(super) fn name_malformed(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
     let inventory = facts.inventory;
     let clusters = [("cluster", &inventory.cluster.name), ("Region", &inventory.region)];
+    let vpc = inventory.cluster.vpc_id.iter().map(|id| ("VPC", id));
     let groups = inventory.node_groups.iter().map(|group| ("node group", &group.name));
     let templates = inventory.launch_templates.iter().map(|template| ("launch template", &template.launch_template_id));
     let subnets = inventory.subnets.iter().map(|subnet| ("subnet", &subnet.subnet_id));
-    for (what, name) in clusters.into_iter().chain(groups).chain(templates).chain(subnets) {
+    for (what, name) in clusters.into_iter().chain(vpc).chain(groups).chain(templates).chain(subnets) {
         if !is_aws_name(name) {
             problems.push(Problem::new(
                 "name-malformed",
@@ -190,6 +191,10 @@ pub(super) fn routes_unread(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
 }
 
 pub(super) fn gap_problem(rule: &'static str, gap: &Gap) -> Problem {
+    if gap.missing_file_command().is_some() {
+        let help = format!("{}, then run again", gap.remedy());
+        return Problem::new(rule, Subject::Read(gap.action.clone()), gap.message.clone(), help);
+    }
     let of = gap.resource.as_ref().map_or_else(String::new, |resource| format!(" of {resource}"));
     let code = gap.code.as_ref().map_or_else(String::new, |code| format!(" with {code}"));
     let caller = gap.caller.as_deref().unwrap_or("the caller");

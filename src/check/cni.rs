@@ -131,7 +131,7 @@ pub(super) fn switch_pending(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
             "the plan changes where nodes get pod addresses ({}); it reaches every node's next interface, and interfaces that exist stay where they are",
             what.join(", ")
         ),
-        "apply the files in the order of the README, and replace the nodes that are there now",
+        "apply the files in the order that `generate` prints, and replace the nodes that are there now",
     ));
 }
 

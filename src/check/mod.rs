@@ -29,7 +29,7 @@ use crate::inventory::Inventory;
 use crate::plan::Plan;
 use crate::render::Rendered;
 
-pub use page::rules_page;
+pub use page::{checks_page, rules_page};
 pub use table::RULES;
 
 /// One rule.
@@ -126,7 +126,7 @@ pub fn live_findings(live: &LiveFacts<'_>, stated_by_plan: &[Problem]) -> Vec<Fi
             How::Facts(_) | How::Stated => {}
         }
     }
-    graded(problems)
+    graded(live::without_effects(problems, stated_by_plan))
 }
 
 /// What keeps a plan from being complete: errors that planning has stated, and reads that failed.

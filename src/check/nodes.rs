@@ -9,6 +9,7 @@ use crate::finding::{Problem, Subject};
 use crate::inventory::{Inventory, Node};
 use crate::max_pods::node_arithmetic;
 use crate::plan::NodeGroupPlan;
+use crate::render::shell_line;
 use crate::resolve::{EXTERNAL_ENI_CONFIG_LABEL, Resolution, Rule, resolve};
 
 fn subject(node: &Node) -> Subject {
@@ -128,14 +129,14 @@ pub(super) fn zone_without_eniconfig(facts: &Facts<'_>, problems: &mut Vec<Probl
         }
     }
     for (looked_for, nodes) in by_name {
+        let who = match nodes.len() {
+            1 => "1 node that keeps".to_owned(),
+            count => format!("{count} nodes that keep"),
+        };
         problems.push(Problem::new(
             "zone-without-eniconfig",
             Subject::EniConfig(looked_for.clone()),
-            format!(
-                "{} nodes that keep the zone label would look for it, and it does not exist: {}",
-                nodes.len(),
-                shown(&nodes)
-            ),
+            format!("{who} the zone label would look for it, and it does not exist: {}", shown(&nodes)),
             "add a pod subnet of that zone to a pool with `names: zone`",
         ));
     }
@@ -187,11 +188,17 @@ pub(super) fn annotation_beats_label(facts: &Facts<'_>, problems: &mut Vec<Probl
             subject(node),
             format!("its annotation {key}=`{}` decides its ENIConfig; {beside}", resolution.eni_config),
             format!(
-                "remove the annotation: `kubectl annotate node {} {key}-`; nodes that replace it will not have it",
-                node.name
+                "remove the annotation: `{}`; nodes that replace it will not have it",
+                remove_annotation(node, key)
             ),
         ));
     }
+}
+
+/// The key is a setting of the CNI's, which can be anything.
+fn remove_annotation(node: &Node, key: &str) -> String {
+    let words = ["kubectl", "annotate", "node", &node.name, &format!("{key}-")].map(str::to_owned);
+    shell_line(&words).unwrap_or_else(|_| "kubectl annotate node NODE KEY-".into())
 }
 
 /// `RESERVED_ENIS` is a setting of the controller, which the inventory does not hold; what its nodes report tells.

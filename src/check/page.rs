@@ -1,6 +1,8 @@
-//! The rule table as a page of the docs.
+//! The rule table, and the matrix of what `verify` checks, as pages of the docs.
 
-use super::RULES;
+use super::live::matrix::{CHECKS, CONDITIONS, Check};
+use super::{RULES, rule};
+use crate::finding::Severity;
 
 /// The text of `docs/rules.md`.
 pub fn rules_page() -> String {
@@ -22,4 +24,44 @@ pub fn rules_page() -> String {
         page.push_str(&format!("\n## {}\n\n**{}**: {} {}\n", rule.id, rule.severity.word(), rule.summary, rule.why));
     }
     page
+}
+
+/// The text of `docs/checks.md`.
+pub fn checks_page() -> String {
+    let mut page = String::from(
+        "# What `verify` checks\n\n\
+         One row a check. `eniplan verify -o junit` has a test case for each of them, in this order. Errors give exit code 4.\n\
+         What cannot be told from what is read is listed by each run, with the command that tells; it never counts as passed.\n\
+         This page is made from the tables in `src/check/`; a test keeps them equal.\n\n\
+         | # | holds | read from | rules: errors | warnings and notes | cannot be told |\n|---|---|---|---|---|---|\n",
+    );
+    for check in CHECKS {
+        page.push_str(&row(check));
+    }
+    let conditions: Vec<String> = CONDITIONS.iter().map(|id| link(id)).collect();
+    page.push_str(&format!(
+        "\nWithout these no check says anything, and they are looked at first: {}, and every error that planning states.\n",
+        conditions.join(", ")
+    ));
+    page
+}
+
+fn row(check: &Check) -> String {
+    let from: Vec<&str> = check.from.iter().map(|source| source.word()).collect();
+    let is_error = |id: &&&str| rule(id).is_none_or(|rule| rule.severity == Severity::Error);
+    let (errors, others): (Vec<&str>, Vec<&str>) = check.rules.iter().partition(|id| is_error(id));
+    let links = |ids: Vec<&str>| ids.into_iter().map(link).collect::<Vec<_>>().join(", ");
+    format!(
+        "| {} | {} | {} | {} | {} | {} |\n",
+        check.number,
+        check.holds,
+        from.join(", "),
+        links(errors),
+        links(others),
+        check.open
+    )
+}
+
+fn link(id: &str) -> String {
+    format!("[`{id}`](rules.md#{id})")
 }

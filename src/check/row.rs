@@ -4,55 +4,27 @@ use super::live::LiveFacts;
 use super::{Facts, How, Rule, When};
 use crate::finding::{Problem, Severity};
 
-pub(super) const fn stated(id: &'static str, severity: Severity, summary: &'static str, why: &'static str) -> Rule {
-    Rule { id, severity, when: When::Plan, summary, why, how: How::Stated }
+/// A function for each kind of rule: when it is looked for, how, and, where it has a function of its own, in which facts.
+macro_rules! kinds_of_rules {
+    ($($name:ident: $when:ident, $how:ident $(($examine:ident: $facts:ty))?;)*) => {$(
+        pub(super) const fn $name(
+            id: &'static str,
+            severity: Severity,
+            $($examine: fn(&$facts, &mut Vec<Problem>),)?
+            summary: &'static str,
+            why: &'static str,
+        ) -> Rule {
+            Rule { id, severity, when: When::$when, summary, why, how: How::$how $(($examine))? }
+        }
+    )*};
 }
 
-pub(super) const fn stated_by_diff(
-    id: &'static str,
-    severity: Severity,
-    summary: &'static str,
-    why: &'static str,
-) -> Rule {
-    Rule { id, severity, when: When::Apply, summary, why, how: How::Stated }
-}
-
-pub(super) const fn examined(
-    id: &'static str,
-    severity: Severity,
-    examine: fn(&Facts<'_>, &mut Vec<Problem>),
-    summary: &'static str,
-    why: &'static str,
-) -> Rule {
-    Rule { id, severity, when: When::Plan, summary, why, how: How::Facts(examine) }
-}
-
-pub(super) const fn of_capacity(
-    id: &'static str,
-    severity: Severity,
-    examine: fn(&Facts<'_>, &mut Vec<Problem>),
-    summary: &'static str,
-    why: &'static str,
-) -> Rule {
-    Rule { id, severity, when: When::Capacity, summary, why, how: How::Facts(examine) }
-}
-
-pub(super) const fn of_plan_and_capacity(
-    id: &'static str,
-    severity: Severity,
-    examine: fn(&Facts<'_>, &mut Vec<Problem>),
-    summary: &'static str,
-    why: &'static str,
-) -> Rule {
-    Rule { id, severity, when: When::PlanAndCapacity, summary, why, how: How::Facts(examine) }
-}
-
-pub(super) const fn of_live(
-    id: &'static str,
-    severity: Severity,
-    examine: fn(&LiveFacts<'_>, &mut Vec<Problem>),
-    summary: &'static str,
-    why: &'static str,
-) -> Rule {
-    Rule { id, severity, when: When::Live, summary, why, how: How::Live(examine) }
+kinds_of_rules! {
+    stated: Plan, Stated;
+    stated_by_diff: Apply, Stated;
+    stated_by_lint: Lint, Stated;
+    examined: Plan, Facts(examine: Facts<'_>);
+    of_capacity: Capacity, Facts(examine: Facts<'_>);
+    of_plan_and_capacity: PlanAndCapacity, Facts(examine: Facts<'_>);
+    of_live: Live, Live(examine: LiveFacts<'_>);
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::{Format, SourceArgs};
+use super::{Format, SourceArgs, seconds};
 
 /// What a diff may hold.
 #[derive(Debug, Clone, Args)]
@@ -128,9 +128,4 @@ pub struct ApplyArgs {
     /// Format of the result
     #[arg(short, long, value_name = "FORMAT", default_value = "human")]
     pub output: Format,
-}
-
-fn seconds(text: &str) -> Result<std::time::Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
-    std::time::Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }

@@ -33,6 +33,12 @@ pub(super) const INVENTORY_EXAMPLES: &str = "\
 Examples:
   eniplan inventory --cluster prod --region eu-west-1 --out inventory.json
 
+  # With pods and network interfaces
+  eniplan inventory --cluster prod --for verify --out inventory.json
+
+  # From a folder of what aws and kubectl have printed, without credentials
+  eniplan inventory --from-dir prod-files --out inventory.json
+
   # For a bug report: pseudonyms for names and ids, no foreign user data
   eniplan inventory --cluster prod --redact --out inventory.json
 
@@ -112,6 +118,24 @@ Examples:
   eniplan apply --cluster demo --node-group batch --rollback
 
 A run that stops says what was done, what failed and what was not started; the same command again does the rest.";
+
+pub(super) const VERIFY_EXAMPLES: &str = "\
+Examples:
+  # Is every node and pod where the plan wants it
+  eniplan verify --cluster demo
+
+  # From a file, without credentials
+  eniplan inventory --cluster demo --for verify --out inventory.json
+  eniplan verify --inventory inventory.json
+
+  # Wait until a group's new nodes are right, half an hour at most
+  eniplan verify --cluster demo --node-group batch --watch --timeout 1800
+
+  # For CI and for monitoring
+  eniplan verify --cluster demo -o junit > verify.xml
+  eniplan verify --cluster demo -o openmetrics > eniplan.prom
+
+Nothing is changed. Exit code 4: a finding of severity error, or with --watch: not right in time.";
 
 pub(super) const IAM_POLICY_EXAMPLES: &str = "\
 Examples:

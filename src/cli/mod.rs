@@ -4,6 +4,7 @@ mod capacity;
 mod change;
 mod examples;
 mod lint;
+mod verify;
 
 use std::path::PathBuf;
 
@@ -13,12 +14,13 @@ use ipnet::Ipv4Net;
 use examples::{
     ADVISE_EXAMPLES, APPLY_EXAMPLES, CAPACITY_EXAMPLES, COMPLETIONS_EXAMPLES, DIFF_EXAMPLES, EXIT_CODES,
     EXPLAIN_EXAMPLES, GENERATE_EXAMPLES, IAM_POLICY_EXAMPLES, INIT_EXAMPLES, INVENTORY_EXAMPLES, LINT_EXAMPLES,
-    MAN_EXAMPLES, PLAN_EXAMPLES, SCHEMA_EXAMPLES,
+    MAN_EXAMPLES, PLAN_EXAMPLES, SCHEMA_EXAMPLES, VERIFY_EXAMPLES,
 };
 
 pub use capacity::{CapacityArgs, GrowthOf};
 pub use change::{Ami, ApplyArgs, ChangeArgs, DiffArgs, OnlyStage};
 pub use lint::{Family, LintArgs, LintFormat};
+pub use verify::{LeastSevere, VerifyArgs, VerifyFormat};
 
 use crate::net::parse_ipv4_cidr;
 
@@ -85,6 +87,9 @@ pub enum Command {
     /// Make the cluster as the plan says
     #[command(after_help = APPLY_EXAMPLES)]
     Apply(ApplyArgs),
+    /// Prove on the live cluster that every node and pod is where the plan wants it
+    #[command(after_help = VERIFY_EXAMPLES)]
+    Verify(VerifyArgs),
     /// Print the least IAM policy or Kubernetes role that a command needs
     #[command(after_help = IAM_POLICY_EXAMPLES)]
     IamPolicy(IamPolicyArgs),
@@ -129,6 +134,10 @@ pub struct SourceArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub inventory: Option<PathBuf>,
 
+    /// Work from this folder of what `aws … --output json` and `kubectl get … -o json` have printed
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "inventory")]
+    pub from_dir: Option<PathBuf>,
+
     /// Limit to this node group
     #[arg(long, value_name = "NAME")]
     pub node_group: Option<String>,
@@ -136,6 +145,10 @@ pub struct SourceArgs {
     /// Plan this phase of spec.phases instead of spec.currentPhase
     #[arg(long, value_name = "NAME")]
     pub phase: Option<String>,
+
+    /// Longest wait for one answer of AWS or Kubernetes; otherwise 20
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=3600))]
+    pub read_timeout: Option<u32>,
 }
 
 /// How results are printed.
@@ -166,6 +179,10 @@ pub struct InitArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub inventory: Option<PathBuf>,
 
+    /// Work from this folder of what `aws … --output json` and `kubectl get … -o json` have printed
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "inventory")]
+    pub from_dir: Option<PathBuf>,
+
     /// Context of the kubeconfig to use; without it no kubeconfig is needed
     #[arg(long, value_name = "NAME")]
     pub kube_context: Option<String>,
@@ -188,9 +205,11 @@ impl InitArgs {
             profile: self.profile.clone(),
             config: None,
             inventory: self.inventory.clone(),
+            from_dir: self.from_dir.clone(),
             node_group: None,
             kube_context: self.kube_context.clone(),
             phase: None,
+            read_timeout: None,
         }
     }
 }
@@ -209,6 +228,19 @@ pub struct InventoryArgs {
     /// Put pseudonyms for names and ids, and type, size and hash for foreign user data
     #[arg(long)]
     pub redact: bool,
+
+    /// What it is for; `verify` looks at pods and network interfaces, too
+    #[arg(long = "for", value_name = "COMMAND", default_value = "plan")]
+    pub purpose: Purpose,
+}
+
+/// What an inventory is read for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Purpose {
+    /// Planning: everything but `verify` and the live half of `explain`.
+    Plan,
+    /// `verify`: on top pods, network interfaces, CNINodes, SecurityGroupPolicies, NodePools and EC2NodeClasses.
+    Verify,
 }
 
 /// `plan`.
@@ -367,6 +399,8 @@ pub enum SchemaOf {
     Inventory,
     /// The plan, as in plan.json.
     Plan,
+    /// What `verify -o json` prints.
+    Report,
 }
 
 /// `completions`.
@@ -381,4 +415,9 @@ pub struct CompletionsArgs {
 pub struct ManArgs {
     /// The command; without one, the page of eniplan itself
     pub command: Option<String>,
+}
+
+fn seconds(text: &str) -> Result<std::time::Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
+    std::time::Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }

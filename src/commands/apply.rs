@@ -33,6 +33,7 @@ mod live {
     use crate::inventory::Inventory;
     use crate::live::{self, ApplyOptions, Progress};
     use crate::report;
+    use crate::verify::new_nodes;
 
     /// Longest wait for one change: an update of a large node group with patient disruption budgets takes hours.
     const LONGEST_WAIT: Duration = Duration::from_secs(12 * 60 * 60);
@@ -41,7 +42,8 @@ mod live {
     const RENEW_LOCK: Duration = Duration::from_secs(10);
 
     pub(super) fn run(args: &ApplyArgs, cli: &Cli) -> Result<Outcome, Error> {
-        let loaded = load::load_with(&args.source, needs_all_versions(args), cli)?;
+        let extent = load::Extent { all_versions: needs_all_versions(args), ..load::Extent::default() };
+        let loaded = load::load_with(&args.source, extent, cli)?;
         let options = options(args, &loaded);
         let node_group = args.source.node_group.as_deref();
         let mut findings = Vec::new();
@@ -67,7 +69,7 @@ mod live {
         }
         report::apply::say(&text);
         if args.dry_run {
-            let applied = live::apply(&options, |_| Ok(diff.clone()), |_| {})?;
+            let applied = live::apply(&options, |_| Ok(diff.clone()), &|_, _, _| Ok(Vec::new()), |_| {})?;
             let status = if applied.failed.is_some() { ExitStatus::CouldNot } else { ExitStatus::Differences };
             return outcome(args, &diff, &loaded.inventory, &applied, status);
         }
@@ -79,6 +81,7 @@ mod live {
         let applied = live::apply(
             &options,
             |inventory| again(args, &loaded, inventory, &diff),
+            &|inventory, group, version| new_nodes(inventory, &loaded.config, loaded.problems.clone(), group, version),
             |progress| {
                 if let Progress::Change(event) = progress {
                     shown.show(&event, began.elapsed().as_secs());

@@ -80,7 +80,8 @@ fn options(change: &ChangeArgs, former: Option<&BTreeMap<String, Vec<i64>>>) -> 
 }
 
 pub(super) fn run(args: &DiffArgs, cli: &Cli) -> Result<Outcome, Error> {
-    let loaded = load::load_with(&args.source, args.change.prune_versions.is_some(), cli)?;
+    let extent = load::Extent { all_versions: args.change.prune_versions.is_some(), ..load::Extent::default() };
+    let loaded = load::load_with(&args.source, extent, cli)?;
     let Compared { diff, findings } = compare(&loaded, &args.change, args.source.node_group.as_deref())?;
     let errors = has_errors(&findings);
     let mut stderr = report::findings::text(&findings, cli.quiet);

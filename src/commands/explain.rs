@@ -3,6 +3,7 @@
 use super::plan::{Decided, decide};
 use super::{Data, Outcome, load};
 use crate::check::lint::predict;
+use crate::check::live::LiveFacts;
 use crate::cli::{Cli, ExplainArgs, Format};
 use crate::config::AmiFamily;
 use crate::error::{Error, ExitStatus};
@@ -13,24 +14,37 @@ use crate::plan::{NodeGroupPlan, Plan};
 use crate::render::Rendered;
 use crate::report::lint::predicted;
 use crate::user_data::nodeadm::Prediction;
+use crate::verify::{Measure, close_up};
 use crate::{report, user_data};
 
 pub(super) fn run(args: &ExplainArgs, cli: &Cli) -> Result<Outcome, Error> {
-    let loaded = load::load(&args.source, cli)?;
+    let extent = load::Extent { verification: args.node.is_some(), ..load::Extent::default() };
+    let loaded = load::load_with(&args.source, extent, cli)?;
+    let problems = loaded.problems.clone();
     let Decided { plan, rendered, findings, .. } = decide(&loaded.inventory, &loaded.config, loaded.problems, None)?;
     let explained = explained(args, &loaded.inventory, &plan)?;
     let explanation = explain(&loaded.inventory, &plan, explained);
     let prediction = explanation.node_group.as_deref().and_then(|name| prediction(&plan, &rendered, name));
+    let near = match &explanation.node {
+        Some(name) => {
+            let measure = Measure::new(&loaded.inventory, &loaded.config, problems)?;
+            close_up(&LiveFacts::new(measure.facts(&loaded.inventory, &loaded.config)), name)
+        }
+        None => None,
+    };
+    let near = near.as_ref();
     let status = if has_errors(&findings) { ExitStatus::Findings } else { ExitStatus::Done };
     let (stdout, stderr) = match args.output {
         Format::Json => {
-            let json = report::json::explanation(&explanation, prediction.as_ref(), &findings)?;
+            let json = report::json::explanation(&explanation, near, prediction.as_ref(), &findings)?;
             (Data::Bytes(json.into()), String::new())
         }
         // What else the plan says is for `eniplan plan`; its errors make this explanation doubtful.
         Format::Human => {
-            let predicted = prediction.as_ref().map(|prediction| format!("\n{}", predicted(prediction)));
-            let text = report::explain::text(&explanation) + &predicted.unwrap_or_default();
+            // A node that is there has booted already.
+            let shown = prediction.as_ref().filter(|_| explanation.node.is_none() || cli.verbose);
+            let predicted = shown.map(|prediction| format!("\n{}", predicted(prediction)));
+            let text = report::explain::text(&explanation, near, cli.verbose) + &predicted.unwrap_or_default();
             (Data::Text(text), report::findings::text(&findings, !cli.verbose))
         }
     };

@@ -38,7 +38,7 @@ pub(super) fn run(args: &GenerateArgs, cli: &Cli) -> Result<Outcome, Error> {
     let written = out_dir::write(&args.out_dir, &plan, files)?;
     let stdout = match args.output {
         Format::Json => Data::Bytes(report::json::generated(&written, &findings)?.into()),
-        Format::Human => Data::Text(report::generate::text(&written, &plan, cli.quiet)),
+        Format::Human => Data::Text(report::generate::text(&written, &plan, cli.quiet)?),
     };
     Ok(Outcome { stdout, stderr: stderr + &report::generate::warnings(&written), status: ExitStatus::Done })
 }

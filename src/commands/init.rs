@@ -4,7 +4,7 @@
 
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::plan::{Decided, decide};
 use super::{Data, Outcome, load, write_error};
@@ -25,7 +25,7 @@ pub(super) fn run(args: &InitArgs, cli: &Cli) -> Result<Outcome, Error> {
     if let Some(file) = file.filter(|file| file.exists()) {
         return Err(already_there(file));
     }
-    let inventory = load::load_inventory(&args.source(), None, cli)?;
+    let inventory = load::load_inventory(&args.source(), None, load::Extent::default(), cli)?;
     let proposal = propose(&inventory);
     let text = file.and_then(schema_line).unwrap_or_default() + &proposed_config(&proposal)?;
     let Decided { findings, .. } = decide(&inventory, &proposal.config, Vec::new(), None)?;
@@ -41,14 +41,30 @@ pub(super) fn run(args: &InitArgs, cli: &Cli) -> Result<Outcome, Error> {
         commands: commands.as_deref(),
         to_describe: proposal.first_groups.is_some(),
         findings: &findings,
+        source: &source_flags(args),
     };
     let status = if has_errors(&findings) { ExitStatus::Findings } else { ExitStatus::Done };
     let stdout = match (args.output, file) {
         (Format::Json, _) => Data::Bytes(report::init::json(&proposed)?.into()),
         (Format::Human, None) => Data::Bytes(text.clone().into()),
-        (Format::Human, Some(file)) => Data::Text(report::init::text(file, &proposed, cli.quiet)),
+        (Format::Human, Some(file)) => Data::Text(report::init::text(file, &proposed, cli.quiet)?),
     };
     Ok(Outcome { stdout, stderr: report::init::notes(&proposed, cli.quiet), status })
+}
+
+/// The flags that say where the cluster is, beside what the file says of it.
+fn source_flags(args: &InitArgs) -> Vec<String> {
+    let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
+    [
+        ("--inventory", path(&args.inventory)),
+        ("--from-dir", path(&args.from_dir)),
+        ("--profile", args.profile.clone()),
+        ("--kube-context", args.kube_context.clone()),
+    ]
+    .into_iter()
+    .filter_map(|(flag, value)| Some([flag.to_owned(), value?]))
+    .flatten()
+    .collect()
 }
 
 /// The line by which editors find the schema, where it lies beside the file.

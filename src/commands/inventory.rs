@@ -7,14 +7,15 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use super::{Data, Outcome, load, write_error};
-use crate::cli::{Cli, InventoryArgs};
+use crate::cli::{Cli, InventoryArgs, Purpose};
 use crate::error::{Error, ExitStatus};
 use crate::inventory::redact::{digest, pseudonyms, redacted};
 use crate::{report, user_data};
 
 pub(super) fn run(args: &InventoryArgs, cli: &Cli) -> Result<Outcome, Error> {
     let config = load::config(args.source.config.as_deref())?;
-    let mut inventory = load::load_inventory(&args.source, config.as_ref(), cli)?;
+    let extent = load::Extent { verification: args.purpose == Purpose::Verify, ..load::Extent::default() };
+    let mut inventory = load::load_inventory(&args.source, config.as_ref(), extent, cli)?;
     if args.redact {
         let pseudonyms = pseudonyms(&inventory);
         inventory = redacted(&inventory, &pseudonyms, |bytes| {

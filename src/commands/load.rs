@@ -10,7 +10,7 @@ use crate::cli::{Cli, SourceArgs};
 use crate::config::{AtPhase, Config};
 use crate::error::Error;
 use crate::finding::Problem;
-use crate::inventory::Inventory;
+use crate::inventory::{AlsoRead, Inventory, from_documents, is_document};
 use crate::plan::config_from_tags;
 
 /// The file that is taken when none is named.
@@ -29,16 +29,27 @@ pub(super) struct Loaded {
     pub(super) former: Option<BTreeMap<String, Vec<i64>>>,
 }
 
-/// Loads what the flags name.
-pub(super) fn load(source: &SourceArgs, cli: &Cli) -> Result<Loaded, Error> {
-    load_with(source, false, cli)
+/// What is read of a cluster beyond what every command needs.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Extent {
+    /// All versions of launch templates, where older ones matter.
+    pub(super) all_versions: bool,
+    /// Pods, network interfaces, and what else `verify` looks at.
+    pub(super) verification: bool,
+    /// Without a word on how far the reading has come.
+    pub(super) silent: bool,
 }
 
-/// Loads what the flags name, with all versions of launch templates where older ones matter.
-pub(super) fn load_with(source: &SourceArgs, all_versions: bool, cli: &Cli) -> Result<Loaded, Error> {
+/// Loads what the flags name.
+pub(super) fn load(source: &SourceArgs, cli: &Cli) -> Result<Loaded, Error> {
+    load_with(source, Extent::default(), cli)
+}
+
+/// Loads what the flags name, and more of the cluster where it matters.
+pub(super) fn load_with(source: &SourceArgs, extent: Extent, cli: &Cli) -> Result<Loaded, Error> {
     let config = config(source.config.as_deref())?;
-    let inventory = inventory(source, config.as_ref(), all_versions, cli)?;
-    let former = if all_versions { former(source, &inventory)? } else { None };
+    let inventory = load_inventory(source, config.as_ref(), extent, cli)?;
+    let former = if extent.all_versions { former(source, &inventory)? } else { None };
     let (config, problems) = match config {
         Some(config) => (config, Vec::new()),
         None => config_from_tags(&inventory),
@@ -56,16 +67,22 @@ pub(super) fn load_with(source: &SourceArgs, all_versions: bool, cli: &Cli) -> R
 }
 
 /// Loads the inventory alone; from the cluster also what the wishes name, where there are any.
-pub(super) fn load_inventory(source: &SourceArgs, config: Option<&Config>, cli: &Cli) -> Result<Inventory, Error> {
-    inventory(source, config, false, cli)
-}
-
-fn inventory(source: &SourceArgs, config: Option<&Config>, all_versions: bool, cli: &Cli) -> Result<Inventory, Error> {
+pub(super) fn load_inventory(
+    source: &SourceArgs,
+    config: Option<&Config>,
+    extent: Extent,
+    cli: &Cli,
+) -> Result<Inventory, Error> {
     let wanted = source.cluster.as_deref().or(config.map(|config| config.cluster.as_str()));
-    let Some(path) = &source.inventory else {
-        return read_cluster(wanted.ok_or(Error::NoSource)?, source, config, all_versions, cli);
+    let (path, inventory) = match (&source.inventory, &source.from_dir) {
+        (Some(path), _) => (path, read_file(path)?),
+        (None, Some(path)) => {
+            let also = config.map(AlsoRead::named_in).unwrap_or_default();
+            let Extent { all_versions, verification, .. } = extent;
+            (path, read_folder(path, &AlsoRead { all_versions, verification, ..also })?)
+        }
+        (None, None) => return read_cluster(wanted.ok_or(Error::NoSource)?, source, config, extent, cli),
     };
-    let inventory = read_file(path)?;
     match wanted.filter(|wanted| *wanted != inventory.cluster.name) {
         Some(wanted) => Err(Error::WrongCluster {
             path: path.display().to_string(),
@@ -96,6 +113,28 @@ fn read_file(path: &Path) -> Result<Inventory, Error> {
     Inventory::from_json(&text, &path.display().to_string())
 }
 
+/// What `aws` and `kubectl` have printed into the files of a folder.
+fn read_folder(folder: &Path, also: &AlsoRead) -> Result<Inventory, Error> {
+    let read_error = |path: &Path| {
+        let path = path.to_owned();
+        |source| Error::ReadFile { path, source }
+    };
+    let mut files = BTreeMap::new();
+    let mut written = 0;
+    for entry in std::fs::read_dir(folder).map_err(read_error(folder))? {
+        let entry = entry.map_err(read_error(folder))?;
+        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+        if !is_document(&name) || path.is_dir() {
+            continue;
+        }
+        let modified = path.metadata().and_then(|metadata| metadata.modified()).map_err(read_error(&path))?;
+        let since_1970 = modified.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        written = since_1970.as_secs().max(written);
+        files.insert(name, std::fs::read(&path).map_err(read_error(&path))?);
+    }
+    from_documents(&files, &folder.display().to_string(), written, also)
+}
+
 #[cfg(not(feature = "live"))]
 fn former(_: &SourceArgs, _: &Inventory) -> Result<Option<BTreeMap<String, Vec<i64>>>, Error> {
     Ok(None)
@@ -103,7 +142,7 @@ fn former(_: &SourceArgs, _: &Inventory) -> Result<Option<BTreeMap<String, Vec<i
 
 #[cfg(feature = "live")]
 fn former(source: &SourceArgs, inventory: &Inventory) -> Result<Option<BTreeMap<String, Vec<i64>>>, Error> {
-    if source.inventory.is_some() {
+    if source.inventory.is_some() || source.from_dir.is_some() {
         return Ok(None);
     }
     let mut options = collect_options(source, None, &inventory.cluster.name);
@@ -123,7 +162,7 @@ fn read_cluster(
     cluster: &str,
     _source: &SourceArgs,
     _config: Option<&Config>,
-    _all_versions: bool,
+    _extent: Extent,
     _cli: &Cli,
 ) -> Result<Inventory, Error> {
     Err(Error::BuiltWithoutLive { cluster: cluster.into() })
@@ -135,7 +174,7 @@ fn read_cluster(
     cluster: &str,
     source: &SourceArgs,
     config: Option<&Config>,
-    all_versions: bool,
+    extent: Extent,
     cli: &Cli,
 ) -> Result<Inventory, Error> {
     use std::io::{IsTerminal as _, Write as _};
@@ -144,10 +183,12 @@ fn read_cluster(
     use crate::report::progress::Reading;
 
     let mut options = collect_options(source, config, cluster);
-    options.also.all_versions = all_versions;
+    options.also.all_versions = extent.all_versions;
+    options.also.verification = extent.verification;
     // Nobody is left to be told when standard error cannot be written.
     let say = |text: String| drop(anstream::AutoStream::auto(std::io::stderr().lock()).write_all(text.as_bytes()));
-    let mut reading = Reading::new(cluster, std::io::stderr().is_terminal() && !cli.verbose, cli.quiet);
+    let mut reading =
+        Reading::new(cluster, std::io::stderr().is_terminal() && !cli.verbose, cli.quiet || extent.silent);
     let result = collect(&options, |progress| match progress {
         Progress::Source(read) => say(reading.source(read.name, read.count, read.failed)),
         Progress::Call(call) if cli.verbose => say(reading.call(&call.to_string())),
@@ -155,6 +196,18 @@ fn read_cluster(
     });
     say(reading.end());
     result
+}
+
+/// Waits, unless the user interrupts.
+#[cfg(feature = "live")]
+pub(super) fn pause(duration: std::time::Duration) -> Result<(), Error> {
+    crate::live::pause(duration)
+}
+
+/// Without a network nothing changes.
+#[cfg(not(feature = "live"))]
+pub(super) fn pause(_: std::time::Duration) -> Result<(), Error> {
+    Ok(())
 }
 
 /// What to read of the cluster that the flags, or eniplan.yaml, name.
@@ -168,7 +221,8 @@ pub(super) fn collect_options(
         region: source.region.clone().or_else(|| config.and_then(|config| config.region.clone())),
         profile: source.profile.clone(),
         kube_context: source.kube_context.clone(),
-        also: config.map(crate::live::AlsoRead::named_in).unwrap_or_default(),
+        also: config.map(AlsoRead::named_in).unwrap_or_default(),
+        timing: source.read_timeout.map(crate::live::Timing::of_answer).unwrap_or_default(),
         ..crate::live::CollectOptions::new(cluster)
     }
 }

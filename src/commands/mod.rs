@@ -16,6 +16,7 @@ mod man;
 mod out_dir;
 mod plan;
 mod schema;
+mod verify;
 
 use std::path::PathBuf;
 
@@ -65,6 +66,7 @@ pub fn run(cli: &Cli) -> Result<Outcome, Error> {
         Command::Capacity(args) => capacity::run(args, cli),
         Command::Diff(args) => diff::run(args, cli),
         Command::Apply(args) => apply::run(args, cli),
+        Command::Verify(args) => verify::run(args, cli),
         Command::IamPolicy(args) => iam_policy::run(args),
         Command::Lint(args) => lint::run(args, cli),
         Command::Schema(args) => schema::run(args.what),

@@ -11,6 +11,7 @@ pub(super) fn run(what: SchemaOf) -> Result<Outcome, Error> {
     let schema = match what {
         SchemaOf::Config => config::json_schema(),
         SchemaOf::Inventory => schemars::schema_for!(Inventory),
+        SchemaOf::Report => schemars::schema_for!(report::verify::Document<'_>),
         SchemaOf::Plan => schemars::schema_for!(super::out_dir::PlanFile),
     };
     report::json::pretty("the schema", &schema).map(Outcome::bytes)

@@ -39,7 +39,7 @@ fn unused_eni_configs(facts: &Facts<'_>, found: &mut Found) {
         found.await_user(
             Subject::Read(gap.action.clone()),
             "what it would say may name an ENIConfig, so that none is deleted",
-            format!("allow {}, then run again", gap.action),
+            format!("{}, then run again", gap.remedy()),
         );
         return;
     }

@@ -6,6 +6,9 @@
 
 mod cluster;
 mod cni;
+mod documents;
+pub(crate) mod kubernetes;
+pub(crate) mod named;
 mod network;
 mod node;
 mod node_group;
@@ -19,6 +22,8 @@ use serde::{Deserialize, Serialize};
 pub use cluster::{Cluster, OutpostConfig};
 pub(crate) use cni::owned_by_helm;
 pub use cni::{AddOn, AwsNode, CniSettings, CniVersion, DEFAULT_ENI_CONFIG_KEY, EniConfig, EniConfigCrd, FieldManager};
+pub use documents::{from_documents, is_document};
+pub use named::AlsoRead;
 pub use network::{CidrBlockAssociation, Route, RouteTable, SecurityGroup, SecurityGroupRule, Subnet, Vpc};
 pub use node::Node;
 pub use node_group::{
@@ -117,6 +122,21 @@ pub struct Gap {
     /// Who asked, as the ARN of the caller.
     #[serde(default)]
     pub caller: Option<String>,
+}
+
+/// Code of a gap that is there because a folder lacks a file; its message has the command that makes it.
+const NO_FILE: &str = "NoFile";
+
+impl Gap {
+    /// The command that makes the file, where it is a folder that lacks one. The message has it between backticks.
+    pub fn missing_file_command(&self) -> Option<&str> {
+        self.code.as_deref().filter(|code| *code == NO_FILE).and(self.message.split('`').nth(1))
+    }
+
+    /// What closes it, to begin a help line.
+    pub fn remedy(&self) -> String {
+        if self.missing_file_command().is_some() { "make the file".into() } else { format!("allow `{}`", self.action) }
+    }
 }
 
 /// The part of the inventory that a [`Gap`] leaves empty.

@@ -52,26 +52,40 @@ impl Pseudonyms {
             certificate_authority: certificate_authority
                 .map(|authority| (authority.to_owned(), certificate(key, authority))),
         };
+        pseudonyms.learn(names);
+        pseudonyms
+    }
+
+    /// The same pseudonyms, and more for the words of further names.
+    pub(super) fn widened(&self, names: &BTreeSet<String>) -> Self {
+        let mut wider = self.clone();
+        wider.learn(names);
+        wider
+    }
+
+    fn learn(&mut self, names: &BTreeSet<String>) {
         let mut words = BTreeSet::new();
         for name in names {
-            pseudonyms.each_piece(name, |piece| {
+            self.each_piece(name, |piece| {
                 if let Piece::Word(word) = piece
                     && is_telling(word)
+                    && !self.words.contains_key(word)
                 {
                     words.insert(word.to_owned());
                 }
             });
         }
         let mut taken: BTreeSet<String> = WORDS.iter().map(|word| (*word).to_owned()).collect();
+        taken.extend(self.words.values().cloned());
         for word in words {
-            let pseudonym =
-                (0_u32..).map(|attempt| word_like(key, &word, attempt)).find(|candidate| !taken.contains(candidate));
+            let pseudonym = (0_u32..)
+                .map(|attempt| word_like(&self.key, &word, attempt))
+                .find(|candidate| !taken.contains(candidate));
             if let Some(pseudonym) = pseudonym {
                 taken.insert(pseudonym.clone());
-                pseudonyms.words.insert(word, pseudonym);
+                self.words.insert(word, pseudonym);
             }
         }
-        pseudonyms
     }
 
     /// A text with every name, id and account in it replaced.

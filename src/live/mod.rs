@@ -16,8 +16,8 @@ mod pem;
 mod percent;
 mod progress;
 
-pub use apply::{ApplyOptions, apply, former_versions};
-pub use options::{AlsoRead, CollectOptions, Timing};
+pub use apply::{ApplyOptions, Proof, apply, former_versions};
+pub use options::{CollectOptions, Timing};
 pub use progress::{Call, Progress, SourceRead};
 use tokio::sync::mpsc::unbounded_channel;
 
@@ -32,6 +32,17 @@ use crate::inventory::Inventory;
 /// [`Error::Access`] when there is no cluster to read, or the user interrupts.
 pub fn collect(options: &CollectOptions, progress: impl FnMut(Progress)) -> Result<Inventory, Error> {
     run(progress, |events| collect::inventory(options, events))
+}
+
+/// Waits. Once a runtime has listened for interrupts nobody else hears of them, so that waiting listens, too.
+///
+/// # Errors
+/// [`AccessError::Interrupted`].
+pub fn pause(duration: std::time::Duration) -> Result<(), Error> {
+    run(drop, |_| async move {
+        tokio::time::sleep(duration).await;
+        Ok(())
+    })
 }
 
 /// Runs one task to its end or to an interrupt, and hands its events on meanwhile.

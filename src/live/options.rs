@@ -1,9 +1,8 @@
 //! What to read, how, and how long to wait.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::config::Config;
+use crate::inventory::AlsoRead;
 
 /// What [`collect`](super::collect) is to read.
 #[derive(Debug, Clone)]
@@ -36,45 +35,6 @@ impl CollectOptions {
     }
 }
 
-/// Ids that eniplan.yaml names and that the cluster itself may not.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct AlsoRead {
-    /// Subnet ids; those of the cluster's VPC are read anyway.
-    pub subnets: BTreeSet<String>,
-    /// Security group ids.
-    pub security_groups: BTreeSet<String>,
-    /// Launch template id and version: a number, `$Latest` or `$Default`.
-    pub launch_templates: BTreeSet<(String, String)>,
-    /// Every version of each launch template that is read, not only those in use.
-    pub all_versions: bool,
-    /// AMI ids.
-    pub images: BTreeSet<String>,
-    /// Instance types.
-    pub instance_types: BTreeSet<String>,
-}
-
-impl AlsoRead {
-    /// Everything that the file names by id.
-    pub fn named_in(config: &Config) -> Self {
-        let mut also = Self::default();
-        also.security_groups.extend(config.security_groups.iter().flatten().cloned());
-        for pool in config.pools.values() {
-            also.subnets.extend(pool.subnets.iter().map(|subnet| subnet.id.clone()));
-            also.security_groups.extend(pool.security_groups.iter().flatten().cloned());
-        }
-        for group in &config.node_groups {
-            let described = &group.described;
-            also.subnets.extend(described.subnets.iter().cloned());
-            also.instance_types.extend(described.instance_types.iter().cloned());
-            also.images.extend(described.image_id.iter().cloned());
-            also.launch_templates.extend(
-                described.launch_template.iter().map(|template| (template.id.clone(), template.version.clone())),
-            );
-        }
-        also
-    }
-}
-
 /// How long to wait, and how often to try again. Every wait of the program is bounded by one of these.
 #[derive(Debug, Clone)]
 pub struct Timing {
@@ -90,8 +50,29 @@ pub struct Timing {
     pub attempts: u32,
     /// Longest first pause between two attempts; later ones double it, each shortened at random.
     pub first_pause: Duration,
-    /// Everything that is asked of Kubernetes in one reading.
+    /// Longest pause between two attempts of an AWS call.
+    pub longest_pause: Duration,
+    /// One object, or one page of a list, of Kubernetes with all its attempts.
     pub kubernetes: Duration,
+    /// Age at which a token for Kubernetes is made anew.
+    pub token: Duration,
+}
+
+impl Timing {
+    /// Waits that long for one answer, and as much less or more for everything else as by default.
+    pub fn of_answer(seconds: u32) -> Self {
+        let usual = Self::default();
+        let answer = Duration::from_secs(u64::from(seconds));
+        let share = answer.as_secs_f64() / usual.attempt.as_secs_f64();
+        Self {
+            connect: usual.connect.min(answer),
+            attempt: answer,
+            call: usual.call.mul_f64(share),
+            list: usual.list.mul_f64(share),
+            kubernetes: answer,
+            ..usual
+        }
+    }
 }
 
 impl Default for Timing {
@@ -103,7 +84,26 @@ impl Default for Timing {
             list: Duration::from_secs(300),
             attempts: 6,
             first_pause: Duration::from_secs(1),
+            longest_pause: Duration::from_secs(10),
             kubernetes: Duration::from_secs(20),
+            // Well before the 15 minutes for which EKS takes one. Source: aws-iam-authenticator `pkg/token/token.go`.
+            token: Duration::from_secs(10 * 60),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_is_in_proportion_to_the_longest_wait_for_an_answer() {
+        let seconds = |timing: &Timing| {
+            [timing.connect, timing.attempt, timing.call, timing.list, timing.kubernetes].map(|wait| wait.as_secs())
+        };
+        assert_eq!(seconds(&Timing::default()), [5, 20, 60, 300, 20]);
+        assert_eq!(seconds(&Timing::of_answer(20)), [5, 20, 60, 300, 20]);
+        assert_eq!(seconds(&Timing::of_answer(2)), [2, 2, 6, 30, 2]);
+        assert_eq!(seconds(&Timing::of_answer(60)), [5, 60, 180, 900, 60]);
     }
 }

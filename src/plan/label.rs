@@ -71,7 +71,7 @@ fn chosen(inventory: &Inventory, settings: Option<&CniSettings>, differing: &[&s
                 "the label key cannot be told: `{}` did not succeed ({}), and there is no vpc-cni add-on to tell it",
                 gap.action, gap.message
             ),
-            format!("allow `{}`, or set spec.label", gap.action),
+            format!("{}, or set spec.label", gap.remedy()),
         );
         return of_design(LabelDesign::Own, None, None);
     }

@@ -37,7 +37,7 @@ pub(super) fn launch_template(cluster: &str, group: &GroupFacts<'_>, notes: &mut
                 "it uses launch template {} ({}) version {}, which is not eniplan's, and a managed group cannot change to another template",
                 template.launch_template_name, template.launch_template_id, in_use.version.version_number
             ),
-            "set `adopt: true` on the group to let eniplan add versions to it that change the user data only",
+            "set `adopt: true` on the group in eniplan.yaml (`eniplan init` writes a first one) to let eniplan add versions to it that change the user data only",
         );
     }
     notes.decision(

@@ -74,7 +74,7 @@ fn automatic(
                 "whether EKS computes max pods for custom networking cannot be told: `{}` did not succeed",
                 gap.action
             ),
-            format!("allow `{}`, or set `maxPods` to `eks` or to a number", gap.action),
+            format!("{}, or set `maxPods` to `eks` or to a number", gap.remedy()),
         );
         return None;
     }
@@ -124,7 +124,7 @@ fn undecidable(inventory: &Inventory, group: &GroupFacts<'_>, notes: &mut Notes)
         )
     };
     let help = match inventory.gaps_in(GapSource::InstanceTypes).next() {
-        Some(gap) => format!("allow `{}` and read the inventory again, or set `maxPods` to a number", gap.action),
+        Some(gap) => format!("{} and read the inventory again, or set `maxPods` to a number", gap.remedy()),
         None => "name `instanceTypes` that EC2 knows, or set `maxPods` to a number".to_owned(),
     };
     notes.problem("max-pods-undecidable", group.subject(), message, help);

@@ -1,5 +1,6 @@
 //! Inventory + Config → [`Plan`]: everything decided, nothing left to choose later.
 
+mod also_read;
 mod assignments;
 mod bootstrap;
 mod cni;

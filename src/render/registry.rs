@@ -3,7 +3,9 @@
 
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use handlebars::{Context, Handlebars, Helper, HelperResult, Output, RenderContext, RenderError, RenderErrorReason};
+use handlebars::{
+    Context, Handlebars, Helper, HelperDef, HelperResult, Output, RenderContext, RenderError, RenderErrorReason,
+};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -39,12 +41,9 @@ static PARSED: LazyLock<Mutex<Handlebars<'static>>> = LazyLock::new(|| {
     registry.set_strict_mode(true);
     registry.set_prevent_indent(true);
     registry.register_escape_fn(handlebars::no_escape);
-    registry.register_helper("json", Box::new(json_helper));
-    registry.register_helper("toml", Box::new(toml_helper));
-    registry.register_helper("sh", Box::new(sh_helper));
-    registry.register_helper("plain", Box::new(plain_helper));
-    registry.register_helper("word", Box::new(word_helper));
-    registry.register_helper("comment", Box::new(comment_helper));
+    for quoting in QUOTING {
+        registry.register_helper(quoting.name, Box::new(quoting));
+    }
     Mutex::new(registry)
 });
 
@@ -60,51 +59,54 @@ fn fill_in(template: Template, values: &impl Serialize) -> Result<String, Render
     registry.render(template.name, values)
 }
 
-/// A JSON literal, which is also a YAML flow scalar or sequence.
-fn json_helper(
-    helper: &Helper<'_>,
-    _: &Handlebars<'_>,
-    _: &Context,
-    _: &mut RenderContext<'_, '_>,
-    out: &mut dyn Output,
-) -> HelperResult {
-    let value = argument(helper, "json")?;
-    out.write(&value.to_string())?;
-    Ok(())
+/// A helper that writes its one argument, quoted.
+#[derive(Clone, Copy)]
+struct Quoting {
+    name: &'static str,
+    quoted: fn(&Value) -> Result<String, RenderError>,
+}
+
+const QUOTING: [Quoting; 6] = [
+    Quoting { name: "json", quoted: |value| Ok(value.to_string()) },
+    Quoting { name: "toml", quoted: toml },
+    Quoting { name: "sh", quoted: |value| single_quoted(text(value)?) },
+    Quoting { name: "plain", quoted: |value| Ok(yaml_scalar(text(value)?)) },
+    Quoting { name: "word", quoted: |value| shell_word(text(value)?) },
+    Quoting { name: "comment", quoted: |value| Ok(comment(text(value)?)) },
+];
+
+impl HelperDef for Quoting {
+    fn call<'reg: 'rc, 'rc>(
+        &self,
+        helper: &Helper<'rc>,
+        _: &'reg Handlebars<'reg>,
+        _: &'rc Context,
+        _: &mut RenderContext<'reg, 'rc>,
+        out: &mut dyn Output,
+    ) -> HelperResult {
+        let argument = helper.param(0).ok_or(RenderErrorReason::ParamNotFoundForIndex(self.name, 0))?;
+        if argument.is_value_missing() {
+            return Err(RenderErrorReason::MissingVariable(argument.relative_path().cloned()).into());
+        }
+        out.write(&(self.quoted)(argument.value())?)?;
+        Ok(())
+    }
+}
+
+fn text(value: &Value) -> Result<&str, RenderError> {
+    value.as_str().ok_or_else(|| RenderErrorReason::InvalidParamType("a string").into())
 }
 
 /// A TOML literal on one line: a basic string, an integer, a boolean or an array of them.
-fn toml_helper(
-    helper: &Helper<'_>,
-    _: &Handlebars<'_>,
-    _: &Context,
-    _: &mut RenderContext<'_, '_>,
-    out: &mut dyn Output,
-) -> HelperResult {
-    let value = argument(helper, "toml")?;
+fn toml(value: &Value) -> Result<String, RenderError> {
     if value.is_null() || value.is_object() {
         return Err(RenderErrorReason::InvalidParamType("a string, number, boolean or array").into());
     }
     // JSON strings are TOML basic strings, but for the one control character that JSON leaves bare (TOML 1.0, "String").
-    out.write(&value.to_string().replace('\u{7f}', "\\u007f"))?;
-    Ok(())
+    Ok(value.to_string().replace('\u{7f}', "\\u007f"))
 }
 
 /// One word of shell text, in single quotes.
-fn sh_helper(
-    helper: &Helper<'_>,
-    _: &Handlebars<'_>,
-    _: &Context,
-    _: &mut RenderContext<'_, '_>,
-    out: &mut dyn Output,
-) -> HelperResult {
-    let Some(text) = argument(helper, "sh")?.as_str() else {
-        return Err(RenderErrorReason::InvalidParamType("a string").into());
-    };
-    out.write(&single_quoted(text)?)?;
-    Ok(())
-}
-
 pub(super) fn single_quoted(text: &str) -> Result<String, RenderError> {
     if text.contains(['\0', '\n', '\r']) {
         return Err(RenderErrorReason::Other(format!("{text:?} does not fit on one line of a shell script")).into());
@@ -112,22 +114,7 @@ pub(super) fn single_quoted(text: &str) -> Result<String, RenderError> {
     Ok(format!("'{}'", text.replace('\'', r"'\''")))
 }
 
-/// A YAML scalar: plain where it can be nothing but this text, else a JSON literal.
-fn plain_helper(
-    helper: &Helper<'_>,
-    _: &Handlebars<'_>,
-    _: &Context,
-    _: &mut RenderContext<'_, '_>,
-    out: &mut dyn Output,
-) -> HelperResult {
-    let Some(text) = argument(helper, "plain")?.as_str() else {
-        return Err(RenderErrorReason::InvalidParamType("a string").into());
-    };
-    out.write(&yaml_scalar(text))?;
-    Ok(())
-}
-
-/// A text as a YAML scalar, also inside flow collections.
+/// A text as a YAML scalar, also inside flow collections: plain where it can be nothing but this text, else a JSON literal.
 ///
 /// Words that some YAML reader takes for a boolean or for nothing are quoted. Source: YAML 1.1 types `bool` and `null`.
 pub(super) fn yaml_scalar(text: &str) -> String {
@@ -141,44 +128,16 @@ pub(super) fn yaml_scalar(text: &str) -> String {
 }
 
 /// One word of a command that people read: bare where the shell leaves it alone, else in single quotes.
-fn word_helper(
-    helper: &Helper<'_>,
-    _: &Handlebars<'_>,
-    _: &Context,
-    _: &mut RenderContext<'_, '_>,
-    out: &mut dyn Output,
-) -> HelperResult {
-    let Some(text) = argument(helper, "word")?.as_str() else {
-        return Err(RenderErrorReason::InvalidParamType("a string").into());
-    };
+fn shell_word(text: &str) -> Result<String, RenderError> {
     let is_bare = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./:".contains(&byte));
-    out.write(&if is_bare { text.to_owned() } else { single_quoted(text)? })?;
-    Ok(())
+    if is_bare { Ok(text.to_owned()) } else { single_quoted(text) }
 }
 
 /// One line of comment, in YAML and in shell text. What would end the line becomes a blank.
-fn comment_helper(
-    helper: &Helper<'_>,
-    _: &Handlebars<'_>,
-    _: &Context,
-    _: &mut RenderContext<'_, '_>,
-    out: &mut dyn Output,
-) -> HelperResult {
-    let Some(text) = argument(helper, "comment")?.as_str() else {
-        return Err(RenderErrorReason::InvalidParamType("a string").into());
-    };
+fn comment(text: &str) -> String {
     // Line and paragraph separators end a line in YAML 1.1.
     let ends_line = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
-    out.write(format!("# {}", text.replace(ends_line, " ")).trim_end())?;
-    Ok(())
-}
-
-fn argument<'a>(helper: &'a Helper<'_>, name: &'static str) -> Result<&'a Value, RenderError> {
-    let argument = helper.param(0).ok_or(RenderErrorReason::ParamNotFoundForIndex(name, 0))?;
-    if argument.is_value_missing() {
-        return Err(RenderErrorReason::MissingVariable(argument.relative_path().cloned()).into());
-    }
-    Ok(argument.value())
+    format!("# {}", text.replace(ends_line, " ")).trim_end().to_owned()
 }
 
 #[cfg(test)]

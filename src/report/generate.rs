@@ -6,8 +6,10 @@ use serde::Serialize;
 
 use super::findings::count;
 use super::style::{BOLD, of, styled};
+use crate::error::Error;
 use crate::finding::{Finding, Severity};
 use crate::plan::{LaunchTemplatePlan, Plan};
+use crate::render::shell_line;
 
 /// What became of the output folder.
 #[derive(Debug, Serialize)]
@@ -25,7 +27,10 @@ pub struct Written {
 }
 
 /// The files and the next steps.
-pub fn text(written: &Written, plan: &Plan, quiet: bool) -> String {
+///
+/// # Errors
+/// As [`shell_line`].
+pub fn text(written: &Written, plan: &Plan, quiet: bool) -> Result<String, Error> {
     let folder = written.folder.display();
     let mut text = format!("{} {} files in {folder}/\n", styled(BOLD, "wrote"), written.files.len());
     for file in &written.files {
@@ -35,9 +40,9 @@ pub fn text(written: &Written, plan: &Plan, quiet: bool) -> String {
         text.push_str(&format!("  removed {folder}/{file}, which the plan no longer has\n"));
     }
     if !quiet {
-        text.push_str(&next_steps(&folder.to_string(), plan, &written.files));
+        text.push_str(&next_steps(&folder.to_string(), plan, &written.files)?);
     }
-    text
+    Ok(text)
 }
 
 /// Files of the user's that did not get in the way.
@@ -60,58 +65,39 @@ pub fn nothing_written(findings: &[Finding]) -> String {
 }
 
 /// The steps in the order that keeps every node served: ENIConfigs, templates, settings, node groups.
-fn next_steps(folder: &str, plan: &Plan, files: &[String]) -> String {
+fn next_steps(folder: &str, plan: &Plan, files: &[String]) -> Result<String, Error> {
     let mut steps = Vec::new();
-    if files.iter().any(|file| file.starts_with("eniconfigs/"))
-        && !files.iter().any(|file| file == "cni/create-addon.json")
-    {
-        steps.push(format!("kubectl apply --server-side --field-manager eniplan -f {folder}/eniconfigs/"));
+    let has = |file: &str| files.iter().any(|other| other == file);
+    if files.iter().any(|file| file.starts_with("eniconfigs/")) && !has("cni/create-addon.json") {
+        let manifests = format!("{folder}/eniconfigs/");
+        steps.push(line(&["kubectl", "apply", "--server-side", "--field-manager", "eniplan", "-f", &manifests])?);
     }
     for group in &plan.node_groups {
-        let file = format!("file://{folder}/node-groups/{}/launch-template-data.json", group.name);
-        match &group.launch_template {
-            Some(LaunchTemplatePlan::Create { .. }) => {
-                steps.push(format!("aws ec2 create-launch-template --cli-input-json {file}"))
-            }
-            Some(LaunchTemplatePlan::NewVersion { .. }) => {
-                steps.push(format!("aws ec2 create-launch-template-version --cli-input-json {file}"));
-            }
-            None => {}
-        }
-    }
-    let cluster = &plan.cluster;
-    for file in files.iter().filter(|file| file.starts_with("cni/")) {
-        let pending = !plan.cni.changes.is_empty();
-        let step = match file.as_str() {
-            "cni/create-addon.json" => format!("aws eks create-addon --cli-input-json file://{folder}/{file}"),
-            "cni/addon-configuration-values.json" if pending => format!(
-                "aws eks update-addon --cluster-name {cluster} --addon-name vpc-cni --resolve-conflicts PRESERVE --configuration-values file://{folder}/{file}"
-            ),
-            "cni/daemonset-patch.yaml" if pending => {
-                format!("kubectl patch daemonset aws-node --namespace kube-system --patch-file {folder}/{file}")
-            }
-            "cni/helm-values.yaml" if pending => {
-                format!("helm upgrade aws-vpc-cni … --reuse-values --values {folder}/{file}")
-            }
-            _ => continue,
+        let verb = match &group.launch_template {
+            Some(LaunchTemplatePlan::Create { .. }) => "create-launch-template",
+            Some(LaunchTemplatePlan::NewVersion { .. }) => "create-launch-template-version",
+            None => continue,
         };
-        steps.push(step);
-        if file == "cni/addon-configuration-values.json" {
-            steps.push(format!("aws eks wait addon-active --cluster-name {cluster} --addon-name vpc-cni"));
-        }
+        let file = format!("file://{folder}/node-groups/{}/launch-template-data.json", group.name);
+        steps.push(line(&["aws", "ec2", verb, "--cli-input-json", &file])?);
+    }
+    for file in files.iter().filter(|file| file.starts_with("cni/")) {
+        steps.extend(settings_steps(folder, plan, file)?);
     }
     for group in plan.node_groups.iter().filter(|group| group.managed) {
-        match (&group.create, &group.launch_template) {
-            (Some(_), _) => steps.push(format!(
-                "aws eks create-nodegroup --cli-input-json file://{folder}/node-groups/{}/create-nodegroup.json",
-                group.name
-            )),
-            (None, Some(LaunchTemplatePlan::NewVersion { id, .. })) => steps.push(format!(
-                "aws eks update-nodegroup-version --cluster-name {cluster} --nodegroup-name {} --launch-template id={id},version=NEW",
-                group.name
-            )),
-            _ => {}
-        }
+        steps.extend(match (&group.create, &group.launch_template) {
+            (Some(_), _) => {
+                let file = format!("file://{folder}/node-groups/{}/create-nodegroup.json", group.name);
+                Some(line(&["aws", "eks", "create-nodegroup", "--cli-input-json", &file])?)
+            }
+            (None, Some(LaunchTemplatePlan::NewVersion { id, .. })) => {
+                let version = format!("id={id},version=NEW");
+                let cluster = ["aws", "eks", "update-nodegroup-version", "--cluster-name", &plan.cluster];
+                let group = ["--nodegroup-name", &group.name, "--launch-template", &version];
+                Some(line(&[cluster.as_slice(), group.as_slice()].concat())?)
+            }
+            _ => None,
+        });
     }
     for group in plan.node_groups.iter().filter(|group| !group.managed && group.launch_template.is_some()) {
         steps.push(format!(
@@ -120,8 +106,45 @@ fn next_steps(folder: &str, plan: &Plan, files: &[String]) -> String {
         ));
     }
     if steps.is_empty() {
-        return String::new();
+        return Ok(String::new());
     }
     let numbered: String = steps.iter().enumerate().map(|(index, step)| format!("  {}. {step}\n", index + 1)).collect();
-    format!("\nNext, in this order:\n{numbered}")
+    Ok(format!("\nNext, in this order:\n{numbered}"))
+}
+
+/// What brings the settings of a file into force.
+fn settings_steps(folder: &str, plan: &Plan, file: &str) -> Result<Vec<String>, Error> {
+    let pending = !plan.cni.changes.is_empty();
+    let path = format!("{folder}/{file}");
+    let uri = format!("file://{path}");
+    let add_on = ["--cluster-name", &plan.cluster, "--addon-name", "vpc-cni"];
+    Ok(match file {
+        "cni/create-addon.json" => vec![line(&["aws", "eks", "create-addon", "--cli-input-json", &uri])?],
+        "cni/addon-configuration-values.json" => {
+            let values = ["--resolve-conflicts", "PRESERVE", "--configuration-values", &uri];
+            let update = [["aws", "eks", "update-addon"].as_slice(), &add_on, &values].concat();
+            let wait = [["aws", "eks", "wait", "addon-active"].as_slice(), &add_on].concat();
+            if pending { vec![line(&update)?, line(&wait)?] } else { Vec::new() }
+        }
+        "cni/daemonset-patch.yaml" if pending => {
+            vec![line(&[
+                "kubectl",
+                "patch",
+                "daemonset",
+                "aws-node",
+                "--namespace",
+                "kube-system",
+                "--patch-file",
+                &path,
+            ])?]
+        }
+        "cni/helm-values.yaml" if pending => {
+            vec![format!("helm upgrade aws-vpc-cni … {}", line(&["--reuse-values", "--values", &path])?)]
+        }
+        _ => Vec::new(),
+    })
+}
+
+fn line(words: &[&str]) -> Result<String, Error> {
+    shell_line(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
 }

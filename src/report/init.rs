@@ -11,6 +11,7 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::finding::{Finding, Severity, has_errors};
 use crate::plan::proposal::NewSubnets;
+use crate::render::shell_line;
 
 /// A proposal as it is reported.
 #[derive(Debug, Clone, Copy)]
@@ -29,10 +30,15 @@ pub struct Proposed<'a> {
     pub to_describe: bool,
     /// What the plan of the file has to say.
     pub findings: &'a [Finding],
+    /// The flags by which the cluster was found, to be given again.
+    pub source: &'a [String],
 }
 
 /// What was written, and what to do next.
-pub fn text(file: &Path, proposed: &Proposed<'_>, quiet: bool) -> String {
+///
+/// # Errors
+/// As [`shell_line`].
+pub fn text(file: &Path, proposed: &Proposed<'_>, quiet: bool) -> Result<String, Error> {
     let Config { pools, node_groups, ignore, .. } = proposed.config;
     let mut text = format!(
         "{} {}: {}, {}, {} ignored\n",
@@ -43,14 +49,13 @@ pub fn text(file: &Path, proposed: &Proposed<'_>, quiet: bool) -> String {
         ignore.len()
     );
     if !quiet {
-        let first = if proposed.to_describe {
-            "\nNext: describe the node groups that are to be made, then look at the plan"
-        } else {
-            "\nNext: read it, then look at the plan"
-        };
-        text.push_str(&format!("{first} with the same flags:\n  eniplan plan --config {}\n", file.display()));
+        let mut words: Vec<String> = ["eniplan", "plan", "--config"].map(str::to_owned).into();
+        words.push(file.display().to_string());
+        words.extend(proposed.source.iter().cloned());
+        let first = if proposed.to_describe { "describe the node groups that are to be made" } else { "read it" };
+        text.push_str(&format!("\nNext: {first}, then look at the plan:\n  {}\n", shell_line(&words)?));
     }
-    text
+    Ok(text)
 }
 
 fn plural(count: usize, what: &str) -> String {

@@ -24,6 +24,9 @@ pub fn text(inventory: &Inventory, quiet: bool) -> String {
 }
 
 fn gap(gap: &Gap) -> String {
+    if gap.missing_file_command().is_some() {
+        return format!("{} {}\n", styled(of(Severity::Warning), "gap:"), gap.message);
+    }
     let resource = gap.resource.as_ref().map(|resource| format!(" of {resource}")).unwrap_or_default();
     let code = gap.code.as_ref().map(|code| format!(" ({code})")).unwrap_or_default();
     let caller = gap.caller.as_ref().map(|caller| format!("\n  asked by {caller}")).unwrap_or_default();

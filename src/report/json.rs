@@ -16,6 +16,7 @@ use crate::inventory::Inventory;
 use crate::plan::Plan;
 use crate::plan::explanation::Explanation;
 use crate::user_data::nodeadm::Prediction;
+use crate::verify::CloseUp;
 
 /// The schema version of the documents of this file.
 pub(super) const SCHEMA_VERSION: u32 = 1;
@@ -83,6 +84,7 @@ pub fn findings(findings: &[Finding]) -> Result<String, Error> {
 /// As [`pretty`].
 pub fn explanation(
     explanation: &Explanation,
+    live: Option<&CloseUp>,
     prediction: Option<&Prediction>,
     findings: &[Finding],
 ) -> Result<String, Error> {
@@ -90,7 +92,8 @@ pub fn explanation(
     pretty(
         "the explanation",
         &json!({
-            "schema_version": SCHEMA_VERSION, "explanation": explanation, "prediction": prediction, "findings": findings,
+            "schema_version": SCHEMA_VERSION, "explanation": explanation, "live": live, "prediction": prediction,
+            "findings": findings,
         }),
     )
 }

@@ -24,5 +24,6 @@ pub mod progress;
 pub mod sarif;
 mod style;
 mod table;
+pub mod verify;
 
 pub use style::printable;

@@ -34,7 +34,7 @@ const READ_EC2: [&str; 8] = [
 ];
 
 /// Further reads of `verify`: which interfaces a node has, and where.
-const READ_EC2_FOR_VERIFY: [&str; 2] = ["ec2:DescribeInstances", "ec2:DescribeNetworkInterfaces"];
+const READ_EC2_FOR_VERIFY: [&str; 1] = ["ec2:DescribeNetworkInterfaces"];
 
 /// Reads of EKS, each of cluster, node group or add-on.
 const READ_EKS: [&str; 4] = ["eks:DescribeAddon", "eks:DescribeCluster", "eks:DescribeNodegroup", "eks:ListNodegroups"];
@@ -80,7 +80,8 @@ pub fn iam(verb: For, cluster: Option<&str>) -> Result<String, Error> {
     ];
     let read_resources: Vec<&String> = of_cluster.iter().take(3).collect();
     let mut read: Vec<&str> = READ_EC2.to_vec();
-    if verb == For::Verify {
+    // Between two node groups `apply` verifies the new nodes.
+    if verb != For::Inventory {
         read.extend(READ_EC2_FOR_VERIFY);
         read.sort_unstable();
     }
@@ -144,12 +145,16 @@ pub fn role(verb: For) -> Result<String, Error> {
         rule(
             "crd.k8s.amazonaws.com",
             "eniconfigs",
-            if verb == For::Apply { &["get", "list", "create", "patch", "delete"] } else { &["get", "list"] },
+            if verb == For::Apply { &["get", "list", "create", "patch", "delete"] } else { &["list"] },
         ),
-        rule("", "nodes", if verb == For::Apply { &["get", "list", "patch"] } else { &["get", "list"] }),
+        rule("", "nodes", if verb == For::Apply { &["get", "list", "patch"] } else { &["list"] }),
     ];
-    if verb == For::Verify {
-        rules.push(rule("", "pods", &["get", "list"]));
+    if verb != For::Inventory {
+        rules.push(rule("", "pods", &["list"]));
+        rules.push(rule("vpcresources.k8s.aws", "cninodes", &["list"]));
+        rules.push(rule("vpcresources.k8s.aws", "securitygrouppolicies", &["list"]));
+        rules.push(rule("karpenter.sh", "nodepools", &["list"]));
+        rules.push(rule("karpenter.k8s.aws", "ec2nodeclasses", &["list"]));
     }
     let mut in_kube_system =
         vec![named("apps", "daemonsets", "aws-node", if verb == For::Apply { &["get", "patch"] } else { &["get"] })];

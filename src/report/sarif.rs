@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::json::pretty;
 use crate::check::rule;
 use crate::error::Error;
-use crate::finding::{Finding, Severity, Subject};
+use crate::finding::{Evidence, Finding, Severity, Subject};
 
 /// Findings as one SARIF run with the rules that they name.
 ///
@@ -49,12 +49,23 @@ fn level(severity: Severity) -> &'static str {
     severity.word()
 }
 
+/// Pieces of evidence that the message has; all of them are among the properties.
+const EVIDENCE_IN_MESSAGE: usize = 5;
+
 fn result(finding: &Finding) -> Value {
+    let mut text = finding.message.clone();
+    for Evidence { object, field, value } in finding.evidence.iter().take(EVIDENCE_IN_MESSAGE) {
+        text.push_str(&format!("\n{object}, {field}: {value}"));
+    }
+    text.push_str(&format!("\nhelp: {}", finding.help));
     let mut result = json!({
         "ruleId": finding.rule,
         "level": level(finding.severity),
-        "message": { "text": format!("{}\nhelp: {}", finding.message, finding.help) },
+        "message": { "text": text },
     });
+    if let Some(fields) = result.as_object_mut().filter(|_| !finding.evidence.is_empty()) {
+        fields.insert("properties".into(), json!({ "evidence": finding.evidence }));
+    }
     let place = match &finding.subject {
         Subject::File(path) => {
             let mut physical = json!({ "artifactLocation": { "uri": path } });

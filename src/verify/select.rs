@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::NodeReport;
-use crate::check::live::matrix::is_checked;
+use crate::check::live::CannotTell;
+use crate::check::live::matrix::{CHECKS, is_checked};
 use crate::finding::{Finding, Severity, Subject};
 
 /// What was asked for.
@@ -23,21 +24,36 @@ impl Selection {
     /// The findings that were asked for. What concerns no single group concerns all.
     pub(super) fn findings(&self, findings: Vec<Finding>) -> Vec<Finding> {
         let asked = |finding: &Finding| {
-            let named = |rules: &[String]| rules.contains(&finding.rule);
             let of_group = match &finding.subject {
-                Subject::NodeGroup(group) => self.node_groups.is_empty() || self.node_groups.contains(group),
+                Subject::NodeGroup(group) => self.takes_group(group),
                 _ => true,
             };
-            (self.only.is_empty() || named(&self.only))
-                && !named(&self.skip)
-                && self.least.is_none_or(|least| finding.severity <= least)
-                && of_group
+            self.takes_rule(&finding.rule) && self.least.is_none_or(|least| finding.severity <= least) && of_group
         };
         findings.into_iter().filter(asked).collect()
     }
 
+    /// Whether a rule was asked for.
+    pub fn takes_rule(&self, rule: &str) -> bool {
+        let named = |rules: &[String]| rules.iter().any(|named| named == rule);
+        (self.only.is_empty() || named(&self.only)) && !named(&self.skip)
+    }
+
+    /// What is open of the checks that were asked for, and of all reading.
+    pub(super) fn cannot_tell(&self, open: Vec<CannotTell>) -> Vec<CannotTell> {
+        let asked = |number: u8| {
+            let check = CHECKS.iter().find(|check| check.number == number);
+            check.is_none_or(|check| check.rules.iter().any(|rule| self.takes_rule(rule)))
+        };
+        open.into_iter().filter(|open| asked(open.check)).collect()
+    }
+
+    pub(super) fn takes_group(&self, group: &String) -> bool {
+        self.node_groups.is_empty() || self.node_groups.contains(group)
+    }
+
     pub(super) fn takes(&self, node: &NodeReport) -> bool {
-        self.node_groups.is_empty() || node.group.as_ref().is_some_and(|group| self.node_groups.contains(group))
+        self.node_groups.is_empty() || node.group.as_ref().is_some_and(|group| self.takes_group(group))
     }
 }
 

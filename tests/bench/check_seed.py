@@ -198,6 +198,41 @@ class Seed(BenchTest):
         self.control("POST", "objects", [pool])
         self.assertEqual([one["metadata"]["name"] for one in self.kube("GET", path)[2]["items"]], ["default"])
 
+    def test_what_verify_reads(self):
+        inventory = sample()
+        inventory["observed"] = {
+            "pods": [
+                {"namespace": "shop", "name": "a", "phase": "Running", "node": "n", "ip": "100.64.0.9"},
+                {"namespace": "shop", "name": "b", "phase": "Pending", "branch_interface": True},
+            ],
+            "network_interfaces": [
+                {
+                    "network_interface_id": "eni-0123456789abcdef0",
+                    "subnet_id": inventory["subnets"][0]["subnet_id"],
+                    "description": "aws-K8S-i-0123456789abcdef0",
+                    "status": "available",
+                    "private_ip_address": "100.64.0.8",
+                    "secondary_private_ip_addresses": 3,
+                }
+            ],
+            "cni_nodes": [{"name": "n", "features": {"CustomNetworking": "pods-a"}}],
+        }
+        self.control("POST", "seed", inventory)
+        pods = self.kube("GET", "/api/v1/pods")[2]["items"]
+        self.assertEqual([pod["status"].get("podIP") for pod in pods], ["100.64.0.9", None])
+        self.assertEqual(["annotations" in pod["metadata"] for pod in pods], [False, True])
+        wanted = [
+            {"Name": "vpc-id", "Values": [inventory["vpc"]["vpc_id"]]},
+            {"Name": "status", "Values": ["available"]},
+            {"Name": "description", "Values": ["aws-K8S-*"]},
+        ]
+        [interface] = self.ec2.describe_network_interfaces(Filters=wanted)["NetworkInterfaces"]
+        self.assertEqual(len(interface["PrivateIpAddresses"]), 4)
+        [node] = self.kube("GET", "/apis/vpcresources.k8s.aws/v1alpha1/cninodes")[2]["items"]
+        self.assertEqual(node["spec"]["features"], [{"name": "CustomNetworking", "value": "pods-a"}])
+        for path in ("karpenter.sh/v1/nodepools", "vpcresources.k8s.aws/v1beta1/securitygrouppolicies"):
+            self.assertEqual(self.kube("GET", f"/apis/{path}")[0], 404)
+
     def test_further_clusters_and_raw_aws_objects(self):
         other = sample()
         other["cluster"]["name"] = "other"

@@ -32,6 +32,8 @@ def defaults():
         "node_labels": {},
         # Whether signatures of AWS calls and tokens are checked.
         "check_signatures": True,
+        # Seconds for which a token of Kubernetes is good.
+        "token_seconds": 15 * 60,
         # Access keys: {id: {"secret", "arn", "token", "expired"}}. "token" is the session token that must come along.
         "credentials": {
             ACCESS_KEY_ID: {

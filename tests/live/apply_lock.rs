@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use eniplan::config::Config;
 use eniplan::diff::{DiffOptions, diff};
-use eniplan::live::{AlsoRead, ApplyOptions, CollectOptions, Timing, apply};
+use eniplan::inventory::AlsoRead;
+use eniplan::live::{ApplyOptions, CollectOptions, Timing, apply};
 use eniplan::plan::plan;
 use eniplan::render::render;
 use serde_json::{Value, json};
@@ -56,7 +57,7 @@ fn applies_what_its_parent_asks_for() {
         let wanted = DiffOptions { roll: true, ..DiffOptions::default() };
         Ok(diff(inventory, &config, &planned, &rendered, &wanted).diff)
     };
-    let applied = apply(&options, decide, |_| {}).unwrap();
+    let applied = apply(&options, decide, &|_, _, _| Ok(Vec::new()), |_| {}).unwrap();
     println!("done: {}", applied.done.len());
     println!("failed: {:?}", applied.failed.map(|failed| failed.error.to_string()));
     println!("stopped: {:?}", applied.stopped.map(|error| error.to_string()));

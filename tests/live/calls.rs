@@ -39,16 +39,47 @@ fn the_calls_for_every_fixture() {
         }
 
         let groups = seed["node_groups"].as_array().unwrap().len();
-        // Beyond the budget of an ordinary group: who asked, when a read was denied; images, where a template names one;
-        // templates that only eniplan.yaml names, by id; versions of a template that two groups share count once.
+        // Beyond the budget of an ordinary group: who asked, when a read was denied; images, once, where a template
+        // names one; templates that only eniplan.yaml names, by id; versions of a template that two groups share count
+        // once.
+        let images = calls.get("ec2 DescribeImages").copied().unwrap_or_default();
+        assert!(images <= 1, "{name}: {images} calls for images");
         let more = usize::from(calls.contains_key("sts GetCallerIdentity"))
-            + calls.get("ec2 DescribeImages").copied().unwrap_or_default()
+            + images
             + calls.get("ec2 DescribeLaunchTemplates").map_or(0, |count| (count - 1) * 2);
         let budget = 11 + 2 * groups.saturating_sub(1) + more;
         assert!(aws <= budget, "{name}: {aws} AWS calls, the budget is {budget}");
         assert!(kubernetes <= 4, "{name}: {kubernetes} Kubernetes calls");
     }
     insta::assert_snapshot!(page);
+}
+
+/// AWS and Kubernetes calls of a reading.
+fn totals(bench: &Bench, seed: &Value) -> (usize, usize) {
+    bench.seed(&json!({"inventory": seed}));
+    bench.forget_calls();
+    Reading::of_seed(bench, seed).run().value();
+    let calls = bench.calls();
+    let kubernetes = calls.iter().filter(|call| call["service"] == "kube").count();
+    (calls.len() - kubernetes, kubernetes)
+}
+
+#[test]
+fn one_group_takes_eleven_calls_and_a_further_one_two_and_an_image_one() {
+    let bench = Bench::start();
+    let mut seed = fixture("three-zones");
+    let groups = seed["node_groups"].as_array().unwrap().clone();
+    seed["node_groups"] = json!([groups[0]]);
+    assert_eq!(totals(&bench, &seed), (11, 4));
+    let own = &groups[0]["launch_template"]["id"];
+    let image = seed["images"][0]["image_id"].clone();
+    let templates = seed["launch_templates"].as_array_mut().unwrap();
+    let template = templates.iter_mut().find(|template| template["launch_template_id"] == *own).unwrap();
+    template["versions"][0]["launch_template_data"]["ImageId"] = image;
+    assert_eq!(totals(&bench, &seed), (12, 4));
+    // The other group's template names an image, too; all images are asked for at once.
+    seed["node_groups"] = json!(groups);
+    assert_eq!(totals(&bench, &seed), (14, 4));
 }
 
 /// The longest chain of requests of which each began after the one before had ended.

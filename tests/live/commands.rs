@@ -146,3 +146,17 @@ fn what_cannot_be_read_ends_with_one_and_an_interrupt_with_130() {
     assert_eq!(reader.wait().unwrap().code(), Some(130));
     assert_eq!(files(folder.path()), []);
 }
+
+#[test]
+fn the_longest_wait_for_an_answer_can_be_said() {
+    let seed = fixture("three-zones");
+    let bench = Bench::with(&seed);
+    let folder = tempfile::tempdir().unwrap();
+    bench.faults(&json!([{"service": "kube", "action": "list nodes", "kind": "withhold_before"}]));
+    let arguments = ["inventory", "-c", "prod-platform", "-r", "us-west-2", "--read-timeout", "2", "--out", "i.json"];
+    let output = eniplan(&bench, folder.path(), &arguments);
+    assert!(output.status.success());
+    assert!(stderr(&output).contains("within 2 seconds"), "{}", stderr(&output));
+    let output = eniplan(&bench, folder.path(), &["plan", "--read-timeout", "0"]);
+    assert_eq!(output.status.code(), Some(2));
+}

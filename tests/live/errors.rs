@@ -165,8 +165,23 @@ fn a_certificate_bundle_decides_whom_aws_clients_trust() {
     let bundle = folder.path().join("bundle.pem");
     let authority = bench.ports["certificate_authority"].as_str().unwrap();
     std::fs::write(&bundle, base64::engine::general_purpose::STANDARD.decode(authority).unwrap()).unwrap();
-    let error = reading().environment("AWS_CA_BUNDLE", bundle.to_str().unwrap()).run().error().to_owned();
+    let bundle = bundle.to_str().unwrap();
+    let error = reading().environment("AWS_CA_BUNDLE", bundle).run().error().to_owned();
     assert!(error.contains("HTTP status 401"), "{error}");
+
+    let config = folder.path().join("config");
+    let text = format!("[default]\nca_bundle = /nonexistent\n[profile behind-proxy]\nca_bundle = {bundle}\n");
+    std::fs::write(&config, text).unwrap();
+    let reading = || reading().environment("AWS_CONFIG_FILE", config.to_str().unwrap());
+    let of_profile = reading().with("profile", "behind-proxy").run();
+    assert!(of_profile.error().contains("HTTP status 401"), "{:?}", of_profile.error);
+    let of_environment = reading().environment("AWS_PROFILE", "behind-proxy").run();
+    assert!(of_environment.error().contains("HTTP status 401"), "{:?}", of_environment.error);
+    let of_default = reading().run();
+    assert!(of_default.error().contains("/nonexistent"), "{:?}", of_default.error);
+    // The environment goes first, as in the AWS CLI.
+    let both = reading().environment("AWS_CA_BUNDLE", bundle).run();
+    assert!(both.error().contains("HTTP status 401"), "{:?}", both.error);
 }
 
 #[test]

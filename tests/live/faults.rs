@@ -59,20 +59,31 @@ fn said(outcome: &Outcome, whole: &Inventory) -> String {
 fn in_turn(fault: &Value) -> String {
     let seed = fixture(FIXTURE);
     let bench = Bench::with(&seed);
-    let whole = reading(&bench, &seed).run().inventory();
+    let questions = questions(&bench, &seed);
+    each(&bench, &questions, fault, || reading(&bench, &seed))
+}
+
+/// Lets each of the questions fail in that way, and tells what a reading then says.
+pub(crate) fn each(
+    bench: &Bench,
+    questions: &BTreeSet<(String, String)>,
+    fault: &Value,
+    reading: impl Fn() -> Reading,
+) -> String {
+    let whole = reading().run().inventory();
     let mut page = String::new();
-    for (service, action) in questions(&bench, &seed) {
+    for (service, action) in questions {
         let mut rule = json!({"service": service, "action": action});
         rule.as_object_mut().unwrap().extend(fault.as_object().unwrap().clone());
         bench.faults(&json!([rule]));
-        let outcome = reading(&bench, &seed).run();
+        let outcome = reading().run();
         assert!(outcome.took < LIMIT, "{service} {action} took {:?}: {:#?}", outcome.took, outcome.calls);
         assert_eq!(outcome.inventory.is_none(), action == CLUSTER, "{service} {action}: {:?}", outcome.error);
         writeln!(page, "{service} {action}\n{}", said(&outcome, &whole)).unwrap();
         bench.faults(&json!([]));
         bench.control("POST", "release", &Value::Null);
     }
-    without_ports(&bench, &page)
+    without_ports(bench, &page)
 }
 
 fn without_ports(bench: &Bench, page: &str) -> String {
@@ -95,34 +106,50 @@ fn each_source_cut_in_the_middle_of_its_answer() {
     insta::assert_snapshot!(in_turn(&json!({"kind": "cut_middle"})));
 }
 
-/// Those that are asked side by side fall silent together; otherwise the test would only wait.
+/// Benches that are asked side by side, or the test would only wait.
+const SIDE_BY_SIDE: usize = 6;
+
+/// Lets each of the questions go unanswered, and tells what a reading that waits for some seconds then says.
+pub(crate) fn each_silent(
+    seed: &Value,
+    questions: &BTreeSet<(String, String)>,
+    reading: impl Fn(&Bench) -> Reading + Sync,
+) -> String {
+    let questions: Vec<_> = questions.iter().cloned().collect();
+    let reading = &reading;
+    let parts = questions.chunks(questions.len().div_ceil(SIDE_BY_SIDE));
+    let parts: Vec<_> = parts.map(|part| (part, Bench::with(seed))).collect();
+    std::thread::scope(|scope| {
+        let parts: Vec<_> = parts
+            .into_iter()
+            .map(|(part, bench)| {
+                scope.spawn(move || {
+                    let impatient = || reading(&bench).with("call", 8.0).with("kubernetes", 8.0);
+                    each(&bench, &part.iter().cloned().collect(), &json!({"kind": "withhold_before"}), impatient)
+                })
+            })
+            .collect();
+        parts.into_iter().map(|part| part.join().unwrap()).collect()
+    })
+}
+
 #[test]
-fn each_round_silent() {
-    const ROUNDS: [&[&str]; 7] = [
-        &[CLUSTER],
-        &["ListNodegroups", "DescribeAddon"],
-        &["DescribeVpcs", "DescribeSubnets", "DescribeRouteTables"],
-        &["DescribeNodegroup"],
-        &["DescribeLaunchTemplates", "DescribeLaunchTemplateVersions"],
-        &["DescribeSecurityGroups", "DescribeImages", "DescribeInstanceTypes"],
-        &["list eniconfigs", "get customresourcedefinitions", "get daemonsets", "list nodes"],
-    ];
+fn each_source_silent() {
+    let seed = fixture(FIXTURE);
+    let bench = Bench::with(&seed);
+    insta::assert_snapshot!(each_silent(&seed, &questions(&bench, &seed), |bench| reading(bench, &seed)));
+}
+
+/// Slow, but within the time.
+#[test]
+fn all_sources_slow() {
     let seed = fixture(FIXTURE);
     let bench = Bench::with(&seed);
     let whole = reading(&bench, &seed).run().inventory();
-    let asked: BTreeSet<String> = questions(&bench, &seed).into_iter().map(|(_, action)| action).collect();
-    assert_eq!(asked, ROUNDS.iter().flat_map(|round| round.iter().map(|action| (*action).to_owned())).collect());
-    let mut page = String::new();
-    for round in ROUNDS {
-        let rules = round.iter().map(|action| json!({"action": action, "kind": "withhold_before"}));
-        bench.faults(&rules.collect());
-        let outcome = reading(&bench, &seed).with("call", 3.0).with("kubernetes", 3.0).run();
-        assert!(outcome.took < LIMIT, "{round:?} took {:?}: {:#?}", outcome.took, outcome.calls);
-        writeln!(page, "{}\n{}", round.join(", "), said(&outcome, &whole)).unwrap();
-        bench.faults(&json!([]));
-        bench.control("POST", "release", &Value::Null);
-    }
-    insta::assert_snapshot!(without_ports(&bench, &page));
+    bench.faults(&json!([{"kind": "delay", "seconds": 1.0}]));
+    let outcome = reading(&bench, &seed).run();
+    assert!(outcome.took > Duration::from_secs(4) && outcome.took < LIMIT, "{:?}", outcome.took);
+    assert!(Inventory { collected_at: whole.collected_at.clone(), ..outcome.inventory() } == whole);
 }
 
 #[test]
@@ -156,9 +183,26 @@ fn two_throttled_attempts_are_waited_out() {
     ]));
     let outcome = reading(&bench, &seed).run();
     let inventory = Inventory { collected_at: whole.collected_at.clone(), ..outcome.inventory() };
-    assert_eq!(inventory, whole);
+    assert_eq!(inventory.gaps, []);
+    assert!(inventory == whole);
+    assert!(outcome.took < Duration::from_secs(5), "{:?}: {:#?}", outcome.took, outcome.calls);
     let refused = outcome.calls.iter().filter(|call| !call.contains(": 200 in ")).count();
     assert_eq!(refused, 4, "{:#?}", outcome.calls);
+}
+
+/// The limiter of the throttled action holds nothing else back, and its own pauses have an end.
+#[test]
+fn one_action_throttled_without_end_is_given_up() {
+    let seed = fixture(FIXTURE);
+    let bench = Bench::with(&seed);
+    bench.faults(&json!([{"service": "ec2", "action": "DescribeSubnets", "kind": "throttle"}]));
+    let outcome = reading(&bench, &seed).with("call", 60.0).run();
+    assert!(outcome.took < LIMIT, "{:?}: {:#?}", outcome.took, outcome.calls);
+    let inventory = outcome.inventory();
+    assert_eq!(inventory.gaps.len(), 1);
+    assert_eq!(inventory.gaps[0].code.as_deref(), Some("RequestLimitExceeded"));
+    let attempts = outcome.calls.iter().filter(|call| call.contains("DescribeSubnets")).count();
+    assert_eq!(attempts, 6);
 }
 
 /// With the user's own number of attempts, which are the SDK's standard ones.

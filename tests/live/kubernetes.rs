@@ -176,3 +176,53 @@ fn the_token_is_made_for_the_clusters_region() {
         assert!(!bench.calls().iter().any(|call| call["service"] == "sts"));
     }
 }
+
+/// One of the nodes a page, each page late: reading them takes longer than a token is good for.
+fn slow_pages(bench: &Bench, seed: &Value, renew_after: f64) -> (Outcome, usize) {
+    bench.settings(&json!({"kube_page_size": 1, "token_seconds": 3}));
+    bench.faults(&json!([{"service": "kube", "action": "list nodes", "kind": "delay", "seconds": 0.8}]));
+    bench.forget_calls();
+    let outcome = Reading::of_seed(bench, seed).with("token", renew_after).run();
+    let refused = bench.calls().iter().filter(|call| call["status"] == 401).count();
+    (outcome, refused)
+}
+
+#[test]
+fn a_token_is_renewed_before_it_is_too_old() {
+    let seed = fixture(FIXTURE);
+    let bench = Bench::with(&seed);
+    let (outcome, refused) = slow_pages(&bench, &seed, 1.0);
+    assert_eq!(refused, 0, "{:#?}", outcome.calls);
+    assert_eq!(outcome.inventory().nodes.len(), 6);
+    assert_eq!(outcome.inventory().gaps, []);
+}
+
+#[test]
+fn a_token_that_was_good_and_is_refused_is_made_anew() {
+    let seed = fixture(FIXTURE);
+    let bench = Bench::with(&seed);
+    let (outcome, refused) = slow_pages(&bench, &seed, 600.0);
+    assert!(refused > 0, "{:#?}", outcome.calls);
+    assert_eq!(outcome.inventory().nodes.len(), 6);
+    assert_eq!(outcome.inventory().gaps, []);
+}
+
+#[test]
+fn a_token_is_made_anew_once_and_not_where_none_was_ever_taken() {
+    let seed = fixture(FIXTURE);
+    let bench = Bench::with(&seed);
+    bench.settings(&json!({"kube_page_size": 2}));
+    let asked = |from: u64| {
+        bench.faults(&json!([{"service": "kube", "action": "list nodes", "kind": "expired", "from": from}]));
+        bench.forget_calls();
+        let inventory = Reading::of_seed(&bench, &seed).run().inventory();
+        assert_eq!(inventory.gaps.len(), 1);
+        assert_eq!(inventory.gaps[0].code.as_deref(), Some("401"));
+        bench.calls().iter().filter(|call| call["action"] == "list nodes").count()
+    };
+    assert_eq!(asked(2), 3);
+    bench.faults(&json!([{"service": "kube", "kind": "expired"}]));
+    bench.forget_calls();
+    assert_eq!(Reading::of_seed(&bench, &seed).run().inventory().gaps.len(), 4);
+    assert_eq!(bench.calls().iter().filter(|call| call["service"] == "kube").count(), 4);
+}

@@ -5,8 +5,8 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use eniplan::config::Config;
-use eniplan::inventory::Inventory;
-use eniplan::live::{AlsoRead, CollectOptions, Progress, Timing, collect};
+use eniplan::inventory::{AlsoRead, Inventory};
+use eniplan::live::{CollectOptions, Progress, Timing, collect};
 use serde_json::{Value, json};
 
 use crate::bench::Bench;
@@ -138,16 +138,19 @@ fn reads_what_its_parent_asks_for() {
         kube_context: text("kube_context"),
         also: AlsoRead {
             all_versions: request["all_versions"].as_bool().unwrap_or_default(),
+            verification: request["verification"].as_bool().unwrap_or_default(),
             ..text("config")
                 .map(|yaml| AlsoRead::named_in(&Config::from_yaml(&yaml, "eniplan.yaml").unwrap()))
                 .unwrap_or_default()
         },
         timing: Timing {
             first_pause: Duration::from_millis(1),
+            longest_pause: Duration::from_secs(2),
             attempt: seconds("attempt", 10.0),
             call: seconds("call", 20.0),
             list: seconds("list", 60.0),
             kubernetes: seconds("kubernetes", 10.0),
+            token: seconds("token", 600.0),
             ..Timing::default()
         },
         ..CollectOptions::new(text("cluster").unwrap())

@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use crate::bench::{Bench, fixture, fixture_config, fixtures};
 use crate::reader::Reading;
 
-mod pretty {
+pub(crate) mod pretty {
     use serde_json::Value;
 
     /// Compares line by line, so that the difference is the message.
-    pub(super) fn assert_same(read: &Value, expected: &Value, what: &str) {
+    pub(crate) fn assert_same(read: &Value, expected: &Value, what: &str) {
         let lines = |value: &Value| serde_json::to_string_pretty(value).unwrap();
         let (read, expected) = (lines(read), lines(expected));
         for (number, (read, expected)) in read.lines().zip(expected.lines()).enumerate() {
@@ -22,7 +22,7 @@ mod pretty {
 }
 
 /// The inventory in the form that programs write, without the time of reading.
-fn normal(value: &Value) -> Value {
+pub(crate) fn normal(value: &Value) -> Value {
     let mut inventory = Inventory::from_json(&value.to_string(), "a seed").unwrap();
     inventory.collected_at = String::new();
     serde_json::to_value(inventory).unwrap()

@@ -1,11 +1,8 @@
 //! The rules of `eniplan lint`, for the one rule table.
 
-use crate::check::{How, Rule, When};
+use crate::check::Rule;
+use crate::check::row::stated_by_lint as lint;
 use crate::finding::Severity;
-
-const fn lint(id: &'static str, severity: Severity, summary: &'static str, why: &'static str) -> Rule {
-    Rule { id, severity, when: When::Lint, summary, why, how: How::Stated }
-}
 
 /// Rules that look at one user-data file. Those about size, the certificate authority and the service CIDR are shared
 /// with the plan.

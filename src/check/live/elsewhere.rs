@@ -13,19 +13,15 @@ const REPLACE: &str =
 /// Pods that are listed as evidence for one node; more say nothing new.
 const PODS_AS_EVIDENCE: usize = 3;
 
-fn with(
-    live: &LiveFacts<'_>,
-    which: Elsewhere,
-    rule: &'static str,
-    what: &str,
-    help: &str,
-    problems: &mut Vec<Problem>,
-) {
+/// Nodes whose interfaces or pods are elsewhere in that way, by group, with what shows it.
+fn found(live: &LiveFacts<'_>, which: Elsewhere) -> Vec<(Subject, String, Vec<Evidence>)> {
     let is_so = |node: &JudgedNode<'_>| (node.elsewhere == Some(which)).then_some(());
-    for ((subject, ()), nodes) in live.by_group(is_so) {
-        let evidence = nodes.iter().flat_map(|node| evidence(node, which)).collect::<Vec<_>>();
-        problems.push(Problem::new(rule, subject, format!("{} {what}", count(nodes.len())), help).shown_by(evidence));
-    }
+    let groups = live.by_group(is_so).into_iter();
+    groups
+        .map(|((subject, ()), nodes)| {
+            (subject, count(nodes.len()), nodes.iter().flat_map(|node| evidence(node, which)).collect())
+        })
+        .collect()
 }
 
 fn evidence(node: &JudgedNode<'_>, which: Elsewhere) -> Vec<Evidence> {
@@ -75,29 +71,55 @@ fn evidence(node: &JudgedNode<'_>, which: Elsewhere) -> Vec<Evidence> {
 }
 
 pub(super) fn from_before(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
-    let what = "are older than custom networking: all their interfaces, and so their pods, are in the node subnet";
-    with(live, Elsewhere::FromBefore, "node-older-than-custom-networking", what, REPLACE, problems);
+    for (subject, nodes, evidence) in found(live, Elsewhere::FromBefore) {
+        let message =
+            format!("{nodes} older than custom networking: all interfaces, and so all pods, are in the node subnet");
+        problems.push(Problem::new("node-older-than-custom-networking", subject, message, REPLACE).shown_by(evidence));
+    }
 }
 
 pub(super) fn other_subnet(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
-    let what = "name the right ENIConfig now, but have interfaces in another subnet: their label came late or was changed, the ENIConfig was edited, or custom networking was off for a while";
-    with(live, Elsewhere::OtherSubnet, "interface-in-other-subnet", what, REPLACE, problems);
+    for (subject, nodes, evidence) in found(live, Elsewhere::OtherSubnet) {
+        let message = format!(
+            "{nodes} with interfaces in another subnet than that of the right ENIConfig: the label came late or was changed, the ENIConfig was edited, or custom networking was off for a while"
+        );
+        problems.push(Problem::new("interface-in-other-subnet", subject, message, REPLACE).shown_by(evidence));
+    }
 }
 
 pub(super) fn primary_serves(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
-    let what = "hold addresses for pods on their primary interface, and the CNI still hands them out: such pods are in the node subnet";
-    with(live, Elsewhere::Primary, "primary-interface-serves-pods", what, REPLACE, problems);
+    for (subject, nodes, evidence) in found(live, Elsewhere::Primary) {
+        let message = format!(
+            "{nodes} with addresses for pods on the primary interface, which the CNI still hands out: such pods are in the node subnet"
+        );
+        problems.push(Problem::new("primary-interface-serves-pods", subject, message, REPLACE).shown_by(evidence));
+    }
 }
 
 pub(super) fn other_groups(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
-    let what = "have interfaces with other security groups than their ENIConfig names: groups are given when an interface is made";
-    with(live, Elsewhere::OtherGroups, "interface-with-other-groups", what, REPLACE, problems);
+    for (subject, nodes, evidence) in found(live, Elsewhere::OtherGroups) {
+        let message = format!(
+            "{nodes} with interfaces of other security groups than the ENIConfig names: groups are given when an interface is made"
+        );
+        problems.push(Problem::new("interface-with-other-groups", subject, message, REPLACE).shown_by(evidence));
+    }
 }
 
 pub(super) fn pods_elsewhere(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
-    let what = "run pods whose addresses are outside the pod subnet, and no interface that was read explains it";
-    let help = "look at `/v1/enis` on the node (127.0.0.1:61679), and replace the node";
-    with(live, Elsewhere::Pods, "pod-outside-pod-subnet", what, help, problems);
+    for (subject, nodes, evidence) in found(live, Elsewhere::Pods) {
+        let message = format!(
+            "{nodes} with pods whose addresses are outside the pod subnet, which no interface that was read explains"
+        );
+        problems.push(
+            Problem::new(
+                "pod-outside-pod-subnet",
+                subject,
+                message,
+                "look at `/v1/enis` on the node (127.0.0.1:61679), and replace the node",
+            )
+            .shown_by(evidence),
+        );
+    }
 }
 
 /// Kubelet takes as many pods as it was told, and those without an address stay in ContainerCreating.
@@ -120,7 +142,7 @@ pub(super) fn too_many_pods(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
             Problem::new(
                 "node-takes-too-many-pods",
                 subject,
-                format!("{} of type {of_type} take {reported} pods and have addresses for {formula}: the last {} fail with \"failed to assign an IP address\"", count(nodes.len()), reported - formula),
+                format!("on {} of type {of_type} kubelet takes {reported} pods, and there are addresses for {formula}: the last {} fail with \"failed to assign an IP address\"", count(nodes.len()), reported - formula),
                 "let the plan write max pods (`maxPods: auto`) and replace the nodes; without an image id EKS computes it for groups made after custom networking was turned on",
             )
             .shown_by(nodes.iter().map(|node| node_evidence(node, "status.capacity.pods", reported.to_string()))),

@@ -27,7 +27,7 @@ pub(super) fn missing(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
         let who = if waiting == 0 {
             "no node looks for it yet".to_owned()
         } else {
-            format!("{} look for it", count(waiting))
+            format!("it is what {} would use", count(waiting))
         };
         problems.push(
             Problem::new(

@@ -11,7 +11,9 @@ use crate::inventory::{GapSource, NetworkInterface};
 pub(super) fn unread(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
     for source in [GapSource::Pods, GapSource::NetworkInterfaces] {
         for gap in live.facts.inventory.gaps_in(source) {
-            problems.push(gap_problem("evidence-unread", gap));
+            let code = gap.code.as_deref().unwrap_or("no answer");
+            let evidence = Evidence::new(Subject::Read(gap.action.clone()), "code", code);
+            problems.push(gap_problem("evidence-unread", gap).shown_by([evidence]));
         }
     }
 }

@@ -3,23 +3,25 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::Facts;
 use crate::choose::choose;
 use crate::config::OnNoMatch;
 use crate::inventory::{CniSettings, EniConfig, NetworkInterface, Node, Pod, PodPhase, Subnet};
-use crate::plan::NodeGroupPlan;
+use crate::plan::{NO_MATCH, NodeGroupPlan};
 use crate::resolve::{Resolution, resolve};
 use crate::user_data::{self, BootTable, boot_table};
 
-/// Labels that EKS sets: the launch template of the group's owner and the version of it that a node was launched from.
+/// Label that EKS sets: the launch template of the group's owner that a node was launched from.
 /// Source: EKS user guide, "Customize managed nodes with launch templates".
-pub(super) const SOURCE_TEMPLATE_LABEL: &str = "eks.amazonaws.com/sourceLaunchTemplateId";
-pub(super) const SOURCE_VERSION_LABEL: &str = "eks.amazonaws.com/sourceLaunchTemplateVersion";
+pub const SOURCE_TEMPLATE_LABEL: &str = "eks.amazonaws.com/sourceLaunchTemplateId";
+/// Label that EKS sets: the version of that template.
+pub const SOURCE_VERSION_LABEL: &str = "eks.amazonaws.com/sourceLaunchTemplateVersion";
 
 /// How a node stands to the plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
     /// It uses the planned ENIConfig, and so do all its interfaces and pods.
@@ -81,6 +83,13 @@ pub struct JudgedNode<'a> {
     /// Why, in a sentence without period.
     pub because: String,
     pub(crate) elsewhere: Option<Elsewhere>,
+}
+
+impl JudgedNode<'_> {
+    /// The version of the group's launch template that the node was launched from, by the label that EKS sets.
+    pub fn version(&self) -> Option<i64> {
+        self.node.labels.get(SOURCE_VERSION_LABEL)?.parse().ok()
+    }
 }
 
 /// The pods of a node by what their addresses tell.
@@ -151,14 +160,15 @@ impl<'a> Judge<'a> {
             inventory.subnets.iter().find(|subnet| subnet.cidr_block.contains(&ip))
         });
         let group = self.group(node);
-        let wanted = group.and_then(|group| wanted(group, node, node_subnet));
+        let given = self.given(node, node_subnet);
+        let wanted = group.and_then(|group| wanted(group, node, node_subnet, &given));
         let used = wanted.clone().unwrap_or_else(|| resolution.eni_config.clone());
         let pod_subnet = self.subnet_of(&used);
         let mut judged = JudgedNode {
             node,
             group,
             as_planned: resolve(node, &self.planned_settings),
-            given: self.given(node, node_subnet),
+            given,
             pods: tally(self.pods.get(node.name.as_str()), pod_subnet),
             serving: interfaces.iter().copied().filter(|interface| interface.serves_pods()).collect(),
             trunk: interfaces.iter().copied().find(|interface| interface.is_trunk()),
@@ -228,6 +238,9 @@ impl<'a> Judge<'a> {
         let name = judged.resolution.eni_config.as_str();
         if self.settings.is_none() {
             return verdict(Standing::CannotTell, "the CNI's settings were not read".into());
+        }
+        if name == NO_MATCH {
+            return verdict(Standing::Wrong, "its boot script found no row, or got no answer".into());
         }
         if let Some(group) = judged.group {
             let Some(wanted) = &judged.wanted else {
@@ -311,12 +324,18 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// What the plan gives a node of a group.
-fn wanted(group: &NodeGroupPlan, node: &Node, node_subnet: Option<&Subnet>) -> Option<String> {
+/// What the plan gives a node of a group. Among several candidates the choice of the node's own template stands, where
+/// it is one of them: weights follow the free addresses of the day, and the next plan's are not yesterday's nodes' fault.
+fn wanted(group: &NodeGroupPlan, node: &Node, node_subnet: Option<&Subnet>, given: &Given) -> Option<String> {
     let row = node_subnet.and_then(|subnet| group.assignments.iter().find(|row| row.subnet_id == subnet.subnet_id));
     let Some(row) = row else {
         return node.zone().filter(|_| group.on_no_match == OnNoMatch::Zone).map(str::to_owned);
     };
+    if let Given::Name(given) = given
+        && row.candidates.iter().any(|candidate| candidate.eni_config == *given)
+    {
+        return Some(given.clone());
+    }
     let bounds: Vec<u64> = row.candidates.iter().map(|candidate| candidate.bound).collect();
     let candidate = match row.candidates.as_slice() {
         [only] => only,

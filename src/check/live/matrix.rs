@@ -58,11 +58,11 @@ const fn check(
 pub const CHECKS: &[Check] = &[
     check(1, "Custom networking is on", &[Kubernetes], &["custom-networking-off", "cni-absent", "subnet-discovery-in-use"], ""),
     check(2, "The CNI's settings are the plan's, and whoever owns them keeps them", &[Kubernetes, Eks],
-        &["eniconfig-key-differs", "cni-setting-differs", "add-on-values-lack-setting", "add-on-unwell", "cni-owned-by-helm", "aws-node-unread"], ""),
+        &["cni-setting-differs", "add-on-values-lack-setting", "add-on-unwell", "cni-owned-by-helm", "aws-node-unread"], ""),
     check(3, "The CNI's release has no trap for this plan", &[Kubernetes],
         &["cni-relabels", "cni-needs-groups", "no-match-fails-open", "cni-version-unknown", "cni-too-old-for-override", "cni-takes-default-group", "cni-labels-for-controller"], ""),
     check(4, "Every node names the ENIConfig that it should", &[Kubernetes, Plan],
-        &["node-uses-other-eniconfig", "node-found-no-row", "node-falls-back-to-default", "annotation-decides", "label-ignored"], ""),
+        &["node-uses-other-eniconfig", "node-found-no-row", "planned-node-on-default", "node-falls-back-to-default", "annotation-decides", "label-ignored"], ""),
     check(5, "Every ENIConfig that a node names is there", &[Kubernetes],
         &["node-looks-for-missing-eniconfig", "eniconfig-missing", "eniconfig-named-no-match"], ""),
     check(6, "The ENIConfigs are well formed and as planned", &[Kubernetes, Plan],
@@ -105,11 +105,11 @@ pub const CHECKS: &[Check] = &[
     check(25, "No interface is left behind", &[Ec2], &["interface-left-behind"], ""),
     check(26, "Autoscalers know of the label and of the interface without pods", &[Kubernetes],
         &["node-pool-without-label"], "flags and environment of their controllers"),
-    check(27, "No change of settings is pending that would move nodes", &[Kubernetes, Plan], &["switch-pending"], ""),
+    check(27, "No change of settings is pending that would move nodes", &[Kubernetes, Plan], &["eniconfig-key-differs"], ""),
 ];
 
 /// Rules that `verify` looks at although they check nothing of the cluster: without them no check says anything.
-const CONDITIONS: [&str; 3] = ["read-failed", "region-differs", "name-malformed"];
+pub const CONDITIONS: [&str; 3] = ["read-failed", "region-differs", "name-malformed"];
 
 /// Whether `verify` looks at a rule.
 pub fn is_checked(rule: &str) -> bool {

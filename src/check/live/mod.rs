@@ -1,5 +1,6 @@
 //! The rules of `eniplan verify`: what the live cluster makes of the plan.
 
+mod causes;
 mod elsewhere;
 mod eni_configs;
 mod interfaces;
@@ -20,7 +21,8 @@ use super::Facts;
 use crate::finding::{Evidence, Subject};
 use crate::inventory::{CniSettings, Node};
 
-pub use judge::{Given, JudgedNode, Pods, Standing};
+pub(super) use causes::without_effects;
+pub use judge::{Given, JudgedNode, Pods, SOURCE_TEMPLATE_LABEL, SOURCE_VERSION_LABEL, Standing};
 pub(super) use table::LIVE_RULES;
 pub use unprovable::{CannotTell, cannot_tell};
 

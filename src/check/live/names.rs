@@ -54,15 +54,15 @@ pub(super) fn looks_for_missing(live: &LiveFacts<'_>, problems: &mut Vec<Problem
     for ((subject, (name, rule)), nodes) in live.by_group(lost) {
         let (what, help) = match (&rule, name.as_str()) {
             (Rule::Default, _) => (
-                format!("carry none of the keys that the CNI looks at, so that it looks for ENIConfig `{DEFAULT_ENI_CONFIG}`, which does not exist"),
+                format!("none of the keys that the CNI looks at is set, so that it looks for ENIConfig `{DEFAULT_ENI_CONFIG}`, which does not exist"),
                 "see on the node why its label is missing (`/var/log/cloud-init-output.log`), or put the nodes' group into eniplan.yaml; an ENIConfig called `default` would only hide it".to_owned(),
             ),
             (rule, "") => (
-                format!("carry an empty {}, and an empty value wins: the CNI looks for an ENIConfig without name", field(rule)),
+                format!("the {} is empty, and an empty value wins: the CNI looks for an ENIConfig without name", field(rule)),
                 format!("remove the empty {} and see where it comes from", field(rule)),
             ),
             (rule, name) => (
-                format!("name ENIConfig `{name}` by their {}, and it does not exist", field(rule)),
+                format!("the {} names ENIConfig `{name}`, which does not exist", field(rule)),
                 format!("correct the value, or make ENIConfig `{name}` by adding its subnet to a pool"),
             ),
         };
@@ -71,7 +71,7 @@ pub(super) fn looks_for_missing(live: &LiveFacts<'_>, problems: &mut Vec<Problem
                 "node-looks-for-missing-eniconfig",
                 subject,
                 format!(
-                    "{} {what}: a new node stays NotReady, an old one gets no further interface",
+                    "on {} {what}: a new node stays NotReady, an old one gets no further interface",
                     count(nodes.len())
                 ),
                 help,
@@ -92,8 +92,29 @@ pub(super) fn found_no_row(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
             Problem::new(
                 "node-found-no-row",
                 subject,
-                format!("{} found no row for their node subnet, or got no answer from the instance metadata service{places}; they stay NotReady on purpose", count(nodes.len())),
+                format!("on {} the boot script found no row for the node subnet, or got no answer from the instance metadata service{places}; it keeps them NotReady on purpose", count(nodes.len())),
                 "read what the script said in the instance's console log, plan again with the group's present subnets, and replace the nodes",
+            )
+            .shown_by(nodes.iter().map(|node| evidence(node))),
+        );
+    }
+}
+
+/// Nodes of planned groups without a label, that the ENIConfig `default` keeps from being noticed.
+pub(super) fn planned_node_on_default(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
+    let silent = |node: &JudgedNode<'_>| {
+        let wanted = node.wanted.as_ref()?;
+        let is_silent =
+            node.resolution.rule == Rule::Default && wanted != DEFAULT_ENI_CONFIG && is_there(live, DEFAULT_ENI_CONFIG);
+        (is_silent && !misled_by_settings(node)).then_some(())
+    };
+    for ((subject, ()), nodes) in live.by_group(silent) {
+        problems.push(
+            Problem::new(
+                "planned-node-on-default",
+                subject,
+                format!("on {} the label is missing, and the CNI falls back to the ENIConfig `{DEFAULT_ENI_CONFIG}`, so that the nodes are Ready and their pods in a wrong subnet", count(nodes.len())),
+                "delete the ENIConfig `default`, so that a missing label shows at once, see on the node why it is missing, and replace the nodes",
             )
             .shown_by(nodes.iter().map(|node| evidence(node))),
         );
@@ -106,20 +127,17 @@ pub(super) fn uses_other(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
         let wanted = node.wanted.as_ref()?;
         let name = &node.resolution.eni_config;
         let is_wrong = node.standing == Standing::Wrong && name != wanted && is_there(live, name);
+        let is_wrong = is_wrong && node.resolution.rule != Rule::Default;
         (is_wrong && !misled_by_settings(node)).then(|| node.resolution.rule.clone())
     };
     for ((subject, rule), nodes) in live.by_group(wrong) {
         let (what, help) = match &rule {
-            Rule::Default => (
-                format!("carry no label, and the CNI falls back to the ENIConfig `{DEFAULT_ENI_CONFIG}`"),
-                "delete the ENIConfig `default`, so that this becomes visible at once, and replace the nodes".to_owned(),
-            ),
             Rule::Annotation(key) => (
-                format!("are overridden by the annotation {key}, which beats the label"),
+                format!("the annotation {key} decides, which beats the label"),
                 format!("remove it with `kubectl annotate node NAME {key}-`, then replace the nodes whose interfaces were made meanwhile"),
             ),
-            Rule::ExternalLabel | Rule::Label(_) => (
-                format!("name another ENIConfig by their {} than their launch template gives them", field(&rule)),
+            Rule::ExternalLabel | Rule::Label(_) | Rule::Default => (
+                format!("the {} names another ENIConfig than the launch template gives", field(&rule)),
                 "put the label back, find out who changed it, and replace the nodes whose interfaces were made meanwhile".to_owned(),
             ),
         };
@@ -132,7 +150,7 @@ pub(super) fn uses_other(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
                 "node-uses-other-eniconfig",
                 subject,
                 format!(
-                    "{} {what}: their pods get addresses and security groups of another pod subnet than planned",
+                    "on {} {what}: pods there get addresses and security groups of another pod subnet than planned",
                     count(nodes.len())
                 ),
                 help,
@@ -156,7 +174,7 @@ pub(super) fn falls_back_to_default(live: &LiveFacts<'_>, problems: &mut Vec<Pro
                 "node-falls-back-to-default",
                 subject,
                 format!(
-                    "{} name no ENIConfig and use `{DEFAULT_ENI_CONFIG}`, whatever zone its subnet is in",
+                    "on {} nothing names an ENIConfig, and the CNI uses `{DEFAULT_ENI_CONFIG}`, whatever zone its subnet is in",
                     count(nodes.len())
                 ),
                 "plan their group, or label them with the ENIConfig of their zone",
@@ -180,7 +198,7 @@ pub(super) fn annotation_decides(live: &LiveFacts<'_>, problems: &mut Vec<Proble
                 "annotation-decides",
                 subject,
                 format!(
-                    "the annotation {key} decides for {}: it beats any label, and their replacements will not have it",
+                    "on {} the annotation {key} decides: it beats any label, and replacements will not have it",
                     count(nodes.len())
                 ),
                 format!("remove it with `kubectl annotate node NAME {key}-` once the nodes carry the label"),
@@ -223,7 +241,10 @@ pub(super) fn label_ignored(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
             Problem::new(
                 "label-ignored",
                 subject,
-                format!("{} carry the label {key}, which names another ENIConfig than the one they use; the CNI does not look at it", count(nodes.len())),
+                format!(
+                    "on {} the label {key} names another ENIConfig than the one in use; the CNI does not look at it",
+                    count(nodes.len())
+                ),
                 "remove the label, so that nobody is misled by it",
             )
             .shown_by(evidence),
@@ -256,7 +277,7 @@ pub(super) fn other_zone(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
             Problem::new(
                 "node-eniconfig-in-other-zone",
                 subject,
-                format!("{} use ENIConfig `{name}`, whose subnet is in zone {zone} and not in theirs: each new interface is made, cannot be attached, and is deleted, every few seconds", count(nodes.len())),
+                format!("on {} the ENIConfig is `{name}`, whose subnet is in zone {zone} and not in the node's: each new interface is made, cannot be attached, and is deleted, every few seconds", count(nodes.len())),
                 "label the nodes with an ENIConfig of their own zone",
             )
             .shown_by(nodes.iter().map(|node| evidence(node))),
@@ -278,7 +299,7 @@ pub(super) fn not_in_plan(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
             Problem::new(
                 "node-in-unplanned-subnet",
                 subject,
-                format!("{} are in node subnet {subnet}, for which the plan has no row", count(nodes.len())),
+                format!("{} in node subnet {subnet}, for which the plan has no row", count(nodes.len())),
                 "add the node subnet to the group in eniplan.yaml, or remove it from the group's Auto Scaling group",
             )
             .shown_by(nodes.iter().map(|node| {
@@ -305,7 +326,7 @@ pub(super) fn outdated(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
                 "nodes-outdated",
                 subject,
                 format!(
-                    "{} come from an older version of the launch template and use what that gave them",
+                    "{} from an older version of the launch template, with what that gave them",
                     count(nodes.len())
                 ),
                 "replace them: `eniplan apply --roll`, or drain and terminate them one by one",

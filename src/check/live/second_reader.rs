@@ -30,7 +30,8 @@ pub(super) fn feature_differs(live: &LiveFacts<'_>, problems: &mut Vec<Problem>)
     }
     let differs = |node: &JudgedNode<'_>| {
         let feature = cni_node(live, node)?.features.get(CUSTOM_NETWORKING)?;
-        (*feature != node.resolution.eni_config && node.standing != Standing::Wrong).then_some(())
+        let is_stale = *feature != node.resolution.eni_config && node.resolution.eni_config != DEFAULT_ENI_CONFIG;
+        (is_stale && node.standing != Standing::Wrong).then_some(())
     };
     for ((subject, ()), nodes) in live.by_group(differs) {
         let evidence = nodes.iter().map(|node| {
@@ -41,7 +42,7 @@ pub(super) fn feature_differs(live: &LiveFacts<'_>, problems: &mut Vec<Problem>)
             Problem::new(
                 "cninode-names-other-eniconfig",
                 subject,
-                format!("{} have a CNINode that names another ENIConfig than their label: pods with security groups of their own get branch interfaces there", count(nodes.len())),
+                format!("on {} the CNINode names another ENIConfig than the label: pods with security groups of their own get branch interfaces there", count(nodes.len())),
                 "restart aws-node on these nodes, which writes the feature anew; the trunk they have stays, so replace the nodes if they have one",
             )
             .shown_by(evidence),
@@ -63,7 +64,7 @@ pub(super) fn stale_label(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
                 "controller-label-stale",
                 subject,
                 format!(
-                    "{} still carry {CONTROLLER_LABEL} from an old CNI with another name: branch interfaces follow it",
+                    "on {} the label {CONTROLLER_LABEL} of an old CNI still names another ENIConfig: branch interfaces follow it",
                     count(nodes.len())
                 ),
                 format!("remove it with `kubectl label node NAME {CONTROLLER_LABEL}-`"),
@@ -87,7 +88,7 @@ pub(super) fn trunk_elsewhere(live: &LiveFacts<'_>, problems: &mut Vec<Problem>)
                 "trunk-in-other-subnet",
                 subject,
                 format!(
-                    "{} have their trunk interface in another subnet than their pods; nothing repairs a trunk",
+                    "on {} the trunk interface is in another subnet than the pods; nothing repairs a trunk",
                     count(nodes.len())
                 ),
                 "replace the nodes",
@@ -116,7 +117,7 @@ pub(super) fn default_hidden(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) 
             Problem::new(
                 "default-hidden-from-controller",
                 subject,
-                format!("{} use the ENIConfig `{DEFAULT_ENI_CONFIG}`, a name that aws-node does not hand over: their trunk and branch interfaces are in the node subnet", count(nodes.len())),
+                format!("on {} the ENIConfig is `{DEFAULT_ENI_CONFIG}`, a name that aws-node does not hand over: trunk and branch interfaces are in the node subnet", count(nodes.len())),
                 "give the nodes an ENIConfig of another name",
             )
             .shown_by(nodes.iter().map(|node| node_evidence(node, "ENIConfig", DEFAULT_ENI_CONFIG))),

@@ -1,6 +1,6 @@
 //! The CNI's settings in force against the plan's, and settings that starve or waste.
 
-use super::{LiveFacts, count};
+use super::{LiveFacts, count, node_evidence};
 use crate::finding::{Evidence, Problem, Subject};
 use crate::inventory::{CniVersion, GapSource};
 use crate::max_pods::node_arithmetic;
@@ -74,7 +74,13 @@ pub(super) fn key_differs(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
     let planned = &live.facts.plan.cni.env;
     for (name, now) in [(KEYS[0], settings.label_key()), (KEYS[1], settings.annotation_key())] {
         let Some(wanted) = planned.get(name).filter(|wanted| *wanted != now) else { continue };
-        let affected = live.nodes.iter().filter(|node| node.resolution != node.as_planned).count();
+        let moved = live.nodes.iter().filter(|node| node.resolution != node.as_planned);
+        let moves: Vec<Evidence> = moved
+            .map(|node| {
+                let (from, to) = (&node.resolution.eni_config, &node.as_planned.eni_config);
+                node_evidence(node, "ENIConfig of the next interface", format!("`{from}`, with the planned key `{to}`"))
+            })
+            .collect();
         problems.push(
             Problem::new(
                 "eniconfig-key-differs",
@@ -82,11 +88,11 @@ pub(super) fn key_differs(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
                 format!(
                     "the CNI looks at the key {now}, not at {wanted}{}: {} would choose another ENIConfig for the next interface",
                     who_owns(live, name),
-                    count(affected)
+                    count(moves.len())
                 ),
                 remedy(live),
             )
-            .shown_by([env(name, settings.value(name))]),
+            .shown_by([env(name, settings.value(name))].into_iter().chain(moves)),
         );
     }
 }
@@ -210,7 +216,8 @@ pub(super) fn labels_for_controller(live: &LiveFacts<'_>, problems: &mut Vec<Pro
             subject(),
             format!("CNI {version} labels nodes with vpc.amazonaws.com/eniConfig, which the VPC resource controller reads before anything else and which goes stale when a node is relabelled"),
             format!("update the VPC CNI to {FIRST_CNI_THAT_LABELS_NO_NODE} or later"),
-        ));
+        )
+        .shown_by([Evidence::new(subject(), "image", version.to_string())]));
     }
 }
 
@@ -262,11 +269,13 @@ pub(super) fn warm_interface_on_large_type(live: &LiveFacts<'_>, problems: &mut 
     }
 }
 
+/// For nodes that no plan labels; planning itself says it of the groups that it plans.
 pub(super) fn no_interface_for_pods(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
     let settings = live.settings();
     let none = |node: &super::JudgedNode<'_>| {
         let of_type = live.facts.inventory.instance_type(node.node.instance_type()?)?;
-        (node_arithmetic(of_type, &settings)?.pod_interfaces == 0).then(|| of_type.instance_type.clone())
+        let none = node.group.is_none() && node_arithmetic(of_type, &settings)?.pod_interfaces == 0;
+        none.then(|| of_type.instance_type.clone())
     };
     for ((subject, of_type), nodes) in live.by_group(none) {
         problems.push(
@@ -308,6 +317,7 @@ pub(super) fn cni_absent(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
             subject(),
             format!("the cluster has {} and no aws-node DaemonSet: another CNI gives their pods addresses, and no ENIConfig matters", count(live.nodes.len())),
             "install the VPC CNI, or do not use eniplan here",
-        ));
+        )
+        .shown_by([Evidence::new(subject(), "DaemonSet kube-system/aws-node", "not found")]));
     }
 }

@@ -81,6 +81,10 @@ fn uneven_use(live: &LiveFacts<'_>, row: &Assignment) -> Vec<Evidence> {
         let part = if all == 0 { 1.0 } else { 1.0 - free as f64 / all as f64 };
         used.push((subnet.subnet_id.clone(), part, format!("{free} of {all}")));
     }
+    // A subnet without any free address is a finding of its own.
+    if used.iter().any(|(_, part, _)| *part >= 1.0) {
+        return Vec::new();
+    }
     let has_full = used.iter().any(|(_, part, _)| *part > FULL);
     let has_roomy = used.iter().any(|(_, part, _)| *part < ROOMY);
     if !(has_full && has_roomy) {

@@ -8,7 +8,7 @@ use crate::config::AmiFamily;
 use crate::finding::{Evidence, Problem, Subject};
 use crate::inventory::{LaunchTemplate, LaunchTemplateVersion, NodeGroup};
 use crate::plan::NodeGroupPlan;
-use crate::user_data;
+use crate::user_data::{self, BootRow, BootTable, boot_table};
 
 /// How the version in use of a group stands to the plan.
 enum Stands {
@@ -24,11 +24,11 @@ fn stands(live: &LiveFacts<'_>, group: &NodeGroupPlan) -> Option<(Subject, Stand
     let found = live.facts.inventory.node_group(&group.name)?;
     let (template, in_use) = in_use(live, found)?;
     let planned = live.facts.rendered.node_groups.get(&group.name)?.user_data.as_ref()?;
-    let wanted = user_data::read(&planned.bytes).ok()?;
+    let wanted = boot_table(&user_data::read(&planned.bytes).ok()?)?;
     let gives = |version: &LaunchTemplateVersion| {
         let bytes = version.launch_template_data.user_data.as_ref().map(|bytes| bytes.0.as_slice());
-        user_data::read(bytes.unwrap_or_default())
-            .is_ok_and(|document| user_data::compare::equivalent(&document, &wanted))
+        let document = user_data::read(bytes.unwrap_or_default());
+        document.is_ok_and(|document| boot_table(&document).is_some_and(|table| gives_as(&table, &wanted)))
     };
     let subject = Subject::NodeGroup(group.name.clone());
     if template.version(in_use).is_some_and(gives) {
@@ -36,6 +36,15 @@ fn stands(live: &LiveFacts<'_>, group: &NodeGroupPlan) -> Option<(Subject, Stand
     }
     let right = template.versions.iter().rev().find(|version| gives(version)).map(|version| version.version_number);
     Some((subject, right.map_or(Stands::NotMade { in_use }, |right| Stands::NotRolledOut { in_use, right })))
+}
+
+/// Whether a table gives nodes what another one does: the same key and candidates for each of its rows. Bounds are left
+/// out, since weights follow the free addresses of the day; `eniplan diff` shows every difference.
+fn gives_as(table: &BootTable, wanted: &BootTable) -> bool {
+    let names = |row: &BootRow| row.names.iter().cloned().collect::<BTreeSet<String>>();
+    table.label_key == wanted.label_key
+        && table.fixed == wanted.fixed
+        && wanted.rows.iter().all(|(cidr, row)| table.rows.get(cidr).is_some_and(|found| names(found) == names(row)))
 }
 
 fn in_use<'a>(live: &LiveFacts<'a>, group: &NodeGroup) -> Option<(&'a LaunchTemplate, i64)> {
@@ -109,7 +118,7 @@ pub(super) fn other_family(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
                 "node-image-of-other-family",
                 Subject::NodeGroup(group.name.clone()),
                 format!(
-                    "{} do not run {starts}, for which the group's user data is written: they never run our part",
+                    "on {} another system than {starts} runs, for which the group's user data is written: our part never ran there",
                     count(other.len())
                 ),
                 "say `amiFamily` for the group in eniplan.yaml, and roll its nodes",

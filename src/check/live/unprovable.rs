@@ -1,5 +1,6 @@
 //! What cannot be read or proved, and how to find out. Never counted as passed.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::LiveFacts;
@@ -8,7 +9,7 @@ use crate::render::shell_line;
 use crate::resolve::is_zone_label;
 
 /// One thing that nobody can tell from what was read.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct CannotTell {
     /// Number of the row in [`super::matrix::CHECKS`].
     pub check: u8,
@@ -49,12 +50,10 @@ pub fn cannot_tell(live: &LiveFacts<'_>) -> Vec<CannotTell> {
     }
     for gap in &inventory.gaps {
         let resource = gap.resource.as_ref().map(|resource| format!(" of {resource}")).unwrap_or_default();
-        tell(
-            0,
-            format!("what {}{resource} would say", gap.action),
-            &gap.message,
-            words(&["eniplan", "iam-policy", "--for", "verify", "--cluster", cluster]),
-        );
+        let command = gap
+            .missing_file_command()
+            .map_or_else(|| words(&["eniplan", "iam-policy", "--for", "verify", "--cluster", cluster]), str::to_owned);
+        tell(0, format!("what {}{resource} would say", gap.action), &gap.message, command);
     }
     if let Some(version) = live.settings.as_ref().and_then(|settings| settings.version)
         && RELEASES_THAT_DESCRIBE_SUBNETS.contains(&version)

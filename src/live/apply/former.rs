@@ -44,6 +44,7 @@ pub fn former_versions(options: &CollectOptions, groups: &[NodeGroup]) -> Result
             cluster,
             access: Access::Unavailable("it is not needed here".into()),
             options,
+            proof: &|_, _, _| Ok(Vec::new()),
             stop: &stop,
             events,
             at: RefCell::default(),

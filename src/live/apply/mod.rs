@@ -49,14 +49,19 @@ pub struct ApplyOptions {
     pub dry_run: bool,
 }
 
-/// Takes the lock, reads the cluster under it, lets `decide` make the diff, and makes its changes in order. Stops at
-/// the first failure. An interrupt lets the call in flight finish.
+/// What is wrong with the nodes of a group that were launched from a version, each in a sentence; from a reading that was
+/// made after they came.
+pub type Proof<'a> = &'a dyn Fn(&Inventory, &str, Option<i64>) -> Result<Vec<String>, Error>;
+
+/// Takes the lock, reads the cluster under it, lets `decide` make the diff, and makes its changes in order. Between two
+/// node groups `proof` looks at the new nodes. Stops at the first failure. An interrupt lets the call in flight finish.
 ///
 /// # Errors
 /// When nothing was begun: no access, no lock, or what `decide` says. What fails later is in [`Applied`].
 pub fn apply(
     options: &ApplyOptions,
     decide: impl FnOnce(&Inventory) -> Result<Diff, Error>,
+    proof: Proof<'_>,
     mut progress: impl FnMut(Progress),
 ) -> Result<Applied, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -66,7 +71,7 @@ pub fn apply(
     let result = runtime.block_on(async {
         let (sender, mut receiver) = unbounded_channel();
         let stop = Stop::default();
-        let work = run(options, decide, Events::new(sender), &stop);
+        let work = run(options, decide, proof, Events::new(sender), &stop);
         tokio::pin!(work);
         let result = loop {
             tokio::select! {
@@ -87,6 +92,7 @@ pub fn apply(
 async fn run(
     options: &ApplyOptions,
     decide: impl FnOnce(&Inventory) -> Result<Diff, Error>,
+    proof: Proof<'_>,
     events: Events,
     stop: &Stop,
 ) -> Result<Applied, Error> {
@@ -98,6 +104,7 @@ async fn run(
         cluster,
         access,
         options,
+        proof,
         stop,
         events: events.clone(),
         at: RefCell::default(),
@@ -131,6 +138,7 @@ struct Session<'a> {
     cluster: Cluster,
     access: Access,
     options: &'a ApplyOptions,
+    proof: Proof<'a>,
     stop: &'a Stop,
     events: Events,
     /// Place of the change under way.

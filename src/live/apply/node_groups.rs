@@ -11,13 +11,19 @@ use super::eks_wait::{Of, version_of};
 use super::{Session, failures};
 use crate::diff::{NodeGroupBefore, TemplateRef, VersionRef, not_as_expected};
 use crate::error::ChangeError;
-use crate::inventory::{CniSettings, Node, NodeGroup};
+use crate::inventory::{CniSettings, GapSource, Node, NodeGroup};
 use crate::live::aws::map_eks;
+use crate::live::collect;
 use crate::live::kube::write;
+use crate::live::options::CollectOptions;
 use crate::live::percent::percent_encoded;
 
 /// Label with the version that a managed node was launched from. Source: EKS user guide, "Managed node groups", labels.
 const SOURCE_VERSION_LABEL: &str = "eks.amazonaws.com/sourceLaunchTemplateVersion";
+
+/// Looks at a node that is not right yet: aws-node attaches the first pod interface within seconds of its start.
+/// Source: amazon-vpc-cni-k8s `pkg/ipamd/ipamd.go`, `nodeInit`.
+const LOOKS: u32 = 4;
 
 type Expected = BTreeMap<String, BTreeSet<String>>;
 
@@ -189,30 +195,62 @@ impl Session<'_> {
         Some((u64::try_from(new).ok()?, u64::try_from(nodes.len()).ok()?))
     }
 
-    /// Whether the new nodes found their ENIConfigs. The next group is not touched before.
+    /// Whether the new nodes are where they should be: their names, interfaces and pods. The next group is not touched
+    /// before. Interfaces come shortly after a node, so that a node gets a few looks.
     async fn prove(&self, name: &str, version: Option<i64>, expected: &Expected) -> Result<(), ChangeError> {
         // The way back leads to what was there before, whatever that is.
         if expected.is_empty() {
             return Ok(());
         }
-        let mut nodes = self.nodes_of(name).await?;
+        let mut options = self.options.collect.clone();
+        options.also.verification = true;
+        for look in 1.. {
+            let wrong = self.look(&options, name, version, expected).await?;
+            if wrong.is_empty() {
+                break;
+            }
+            if look == LOOKS {
+                return Err(ChangeError::NewNodes { node_group: name.to_owned(), wrong });
+            }
+            self.waiting(&format!("new nodes of {name} are looked at"), None);
+            self.stop.pause(self.options.poll).await?;
+        }
+        Ok(())
+    }
+
+    async fn look(
+        &self,
+        options: &CollectOptions,
+        name: &str,
+        version: Option<i64>,
+        expected: &Expected,
+    ) -> Result<Vec<String>, ChangeError> {
+        let unread = |message: String| ChangeError::NoAnswer {
+            operation: "verifying the new nodes".into(),
+            object: format!("node group {name}"),
+            message,
+        };
+        let read = collect::inventory(options, self.events.clone()).await;
+        let inventory = read.map_err(|error| unread(error.to_string()))?;
+        let needed = [GapSource::AwsNode, GapSource::EniConfigs, GapSource::Nodes];
+        if let Some(gap) = inventory.gaps.iter().find(|gap| needed.contains(&gap.source)) {
+            return Err(unread(format!("{}: {}", gap.action, gap.message)));
+        }
+        let Some(settings) = inventory.cni_settings().filter(CniSettings::custom_networking) else {
+            return Ok(Vec::new());
+        };
+        let mut nodes: Vec<Node> = inventory.nodes_of(name).cloned().collect();
         if let Some(version) = version
             && nodes.iter().any(|node| node.labels.contains_key(SOURCE_VERSION_LABEL))
         {
             nodes.retain(|node| is_of(node, version));
         }
-        let Some(aws_node) = self.aws_node().await? else { return Ok(()) };
-        let settings = CniSettings { version: aws_node.version(), env: aws_node.env };
-        if !settings.custom_networking() {
-            return Ok(());
-        }
-        let list = self.list("/apis/crd.k8s.amazonaws.com/v1alpha1/eniconfigs", "list eniconfigs").await?;
-        let names = write::eni_configs(list).into_iter().map(|eni_config| eni_config.name).collect();
+        let names = inventory.eni_configs.iter().map(|eni_config| eni_config.name.clone()).collect();
         let wrong = not_as_expected(&nodes, &settings, &names, expected);
-        if wrong.is_empty() {
-            return Ok(());
+        if !wrong.is_empty() {
+            return Ok(wrong);
         }
-        Err(ChangeError::NewNodes { node_group: name.to_owned(), wrong })
+        (self.proof)(&inventory, name, version).map_err(|error| unread(error.to_string()))
     }
 }
 

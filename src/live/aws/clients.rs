@@ -1,12 +1,12 @@
 //! Region, credentials, certificates, retries: everything between the user's AWS configuration and a client.
 //!
 //! The configuration is the SDK's own: profiles, IAM Identity Center, assumed roles, `AWS_REGION`,
-//! `AWS_ENDPOINT_URL[_EKS|_EC2|_STS]`, partitions, `HTTPS_PROXY` and `NO_PROXY`. Only `AWS_CA_BUNDLE` is read here,
-//! because the SDK does not.
+//! `AWS_ENDPOINT_URL[_EKS|_EC2|_STS]`, partitions, `HTTPS_PROXY` and `NO_PROXY`. Only `AWS_CA_BUNDLE`, and `ca_bundle` of
+//! the profile, are read here, because the SDK does not.
 
 use std::env;
 
-use aws_config::retry::RetryConfig;
+use aws_config::profile::ProfileSet;
 use aws_config::timeout::TimeoutConfig;
 use aws_config::{AppName, BehaviorVersion, ConfigLoader, Region, SdkConfig};
 use aws_credential_types::provider::SharedCredentialsProvider;
@@ -20,6 +20,7 @@ use tokio::sync::Semaphore;
 
 use super::credentials::{self, Remembered};
 use super::observe::Observe;
+use super::retries::{ByAction, adaptive};
 use crate::error::AccessError;
 use crate::live::options::{CollectOptions, Timing};
 use crate::live::progress::Events;
@@ -49,10 +50,9 @@ impl Clients {
     /// [`AccessError`] when there is no region, no such profile, or there are no good credentials.
     pub(in crate::live) async fn connect(options: &CollectOptions, events: Events) -> Result<Self, AccessError> {
         let profile = options.profile.clone().or_else(|| variable("AWS_PROFILE"));
-        if let Some(profile) = &profile {
-            profile_exists(profile).await?;
-        }
-        let sdk = configuration(options).await?;
+        let profiles = profiles(profile.as_deref()).await?;
+        let ca_bundle = variable("AWS_CA_BUNDLE").or_else(|| profiles?.get("ca_bundle").map(str::to_owned));
+        let sdk = configuration(options, ca_bundle.as_deref()).await?;
         let region = sdk.region().ok_or(AccessError::NoRegion)?.to_string();
         let credentials = sdk.credentials_provider().ok_or_else(|| AccessError::NoCredentials {
             profile: profile.clone(),
@@ -64,10 +64,16 @@ impl Clients {
         let observe = || Observe::new(events.clone());
         Ok(Self {
             eks: aws_sdk_eks::Client::from_conf(
-                aws_sdk_eks::config::Builder::from(&sdk).interceptor(observe()).build(),
+                aws_sdk_eks::config::Builder::from(&sdk)
+                    .interceptor(observe())
+                    .interceptor(ByAction::default())
+                    .build(),
             ),
             ec2: aws_sdk_ec2::Client::from_conf(
-                aws_sdk_ec2::config::Builder::from(&sdk).interceptor(observe()).build(),
+                aws_sdk_ec2::config::Builder::from(&sdk)
+                    .interceptor(observe())
+                    .interceptor(ByAction::default())
+                    .build(),
             ),
             sts: aws_sdk_sts::Client::from_conf(
                 aws_sdk_sts::config::Builder::from(&sdk).interceptor(observe()).build(),
@@ -82,7 +88,7 @@ impl Clients {
     }
 }
 
-async fn configuration(options: &CollectOptions) -> Result<SdkConfig, AccessError> {
+async fn configuration(options: &CollectOptions, ca_bundle: Option<&str>) -> Result<SdkConfig, AccessError> {
     let mut loader = aws_config::defaults(BehaviorVersion::v2026_01_12()).timeout_config(timeouts(&options.timing));
     if let Some(region) = &options.region {
         loader = loader.region(Region::new(region.clone()));
@@ -94,8 +100,8 @@ async fn configuration(options: &CollectOptions) -> Result<SdkConfig, AccessErro
         loader = loader.app_name(name);
     }
     loader = with_retries(loader, &options.timing);
-    if let Some(path) = variable("AWS_CA_BUNDLE") {
-        loader = loader.http_client(client_trusting(&path)?);
+    if let Some(path) = ca_bundle {
+        loader = loader.http_client(client_trusting(path)?);
     }
     Ok(loader.load().await)
 }
@@ -109,15 +115,12 @@ fn timeouts(timing: &Timing) -> TimeoutConfig {
         .build()
 }
 
-/// The SDK's standard retries, with more attempts, unless the user has said how to retry. Its adaptive ones are for
-/// long-running clients: after two throttled attempts they hold every further call of that client back for seconds.
+/// The SDK's adaptive retries, unless the user has said how to retry.
 fn with_retries(loader: ConfigLoader, timing: &Timing) -> ConfigLoader {
     if variable("AWS_RETRY_MODE").is_some() || variable("AWS_MAX_ATTEMPTS").is_some() {
         return loader;
     }
-    loader.retry_config(
-        RetryConfig::standard().with_max_attempts(timing.attempts).with_initial_backoff(timing.first_pause),
-    )
+    loader.retry_config(adaptive(timing))
 }
 
 /// A client that trusts exactly the certificates of that file, as the AWS CLI does.
@@ -145,14 +148,16 @@ fn client_trusting(path: &str) -> Result<SharedHttpClient, AccessError> {
     }))
 }
 
-/// Whether the AWS configuration files have that profile; the SDK would silently go on without it.
-async fn profile_exists(profile: &str) -> Result<(), AccessError> {
-    let profiles =
-        aws_config::profile::load(&Fs::real(), &Env::real(), &Default::default(), Some(profile.to_owned().into()))
-            .await
-            .map_err(|error| AccessError::NoCredentials { profile: Some(profile.to_owned()), source: error.into() })?;
+/// The AWS configuration files. They must be readable, and have the profile, only when one is named: the SDK would
+/// silently go on without it.
+async fn profiles(profile: Option<&str>) -> Result<Option<ProfileSet>, AccessError> {
+    let named = profile.map(|profile| profile.to_owned().into());
+    let loaded = aws_config::profile::load(&Fs::real(), &Env::real(), &Default::default(), named).await;
+    let Some(profile) = profile else { return Ok(loaded.ok()) };
+    let profiles = loaded
+        .map_err(|error| AccessError::NoCredentials { profile: Some(profile.to_owned()), source: error.into() })?;
     if profiles.get_profile(profile).is_some() {
-        return Ok(());
+        return Ok(Some(profiles));
     }
     let mut known: Vec<String> = profiles.profiles().map(str::to_owned).collect();
     known.sort();

@@ -1,11 +1,15 @@
 //! EC2's answers about the network as parts of the inventory.
 
 use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
 
 use aws_sdk_ec2::types as ec2;
 use ipnet::Ipv4Net;
 
-use crate::inventory::{CidrBlockAssociation, Route, RouteTable, SecurityGroup, SecurityGroupRule, Subnet, Vpc};
+use crate::inventory::{
+    Attachment, CidrBlockAssociation, NetworkInterface, Route, RouteTable, SecurityGroup, SecurityGroupRule, Subnet,
+    Vpc,
+};
 
 pub(super) fn vpc(raw: ec2::Vpc) -> Result<Vpc, String> {
     let cidr_block_associations = raw
@@ -115,6 +119,42 @@ fn route(raw: ec2::Route) -> Option<Route> {
         .or(raw.odb_network_arn)
         .unwrap_or_default();
     Some(Route { destination, target, state: raw.state.map(|state| state.as_str().to_owned()) })
+}
+
+pub(super) fn network_interface(raw: ec2::NetworkInterface) -> Result<NetworkInterface, String> {
+    let addresses = raw.private_ip_addresses.unwrap_or_default();
+    let secondary = addresses.iter().filter(|address| address.primary != Some(true)).count();
+    let prefixes = raw.ipv4_prefixes.unwrap_or_default();
+    Ok(NetworkInterface {
+        network_interface_id: raw.network_interface_id.ok_or("a network interface without `networkInterfaceId`")?,
+        interface_type: raw.interface_type.map(|kind| kind.as_str().to_owned()),
+        status: raw.status.map(|status| status.as_str().to_owned()),
+        description: raw.description.filter(|description| !description.is_empty()),
+        subnet_id: raw.subnet_id.ok_or("a network interface without `subnetId`")?,
+        groups: raw.groups.unwrap_or_default().into_iter().filter_map(|group| group.group_id).collect(),
+        attachment: raw.attachment.map(attachment).transpose()?,
+        private_ip_address: raw.private_ip_address.as_deref().map(address).transpose()?,
+        secondary_private_ip_addresses: u32::try_from(secondary).unwrap_or(u32::MAX),
+        ipv4_prefixes: prefixes
+            .into_iter()
+            .filter_map(|prefix| prefix.ipv4_prefix)
+            .map(|prefix| cidr(&prefix))
+            .collect::<Result<_, _>>()?,
+        tags: tags(raw.tag_set),
+    })
+}
+
+fn attachment(raw: ec2::NetworkInterfaceAttachment) -> Result<Attachment, String> {
+    let index = |index: i32| u32::try_from(index).map_err(|_| format!("`{index}` where an index is expected"));
+    Ok(Attachment {
+        instance_id: raw.instance_id,
+        device_index: index(raw.device_index.ok_or("an attachment without `deviceIndex`")?)?,
+        network_card_index: index(raw.network_card_index.unwrap_or_default())?,
+    })
+}
+
+fn address(text: &str) -> Result<Ipv4Addr, String> {
+    text.parse().map_err(|_| format!("`{text}` where an IPv4 address is expected"))
 }
 
 pub(super) fn tags(raw: Option<Vec<ec2::Tag>>) -> BTreeMap<String, String> {

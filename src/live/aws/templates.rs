@@ -4,15 +4,21 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::map_template;
 use super::reading::{Reading, VALUES_PER_FILTER, existing, filter, in_chunks, mapped};
-use crate::inventory::{GapSource, LaunchTemplate, LaunchTemplateVersion, NodeGroup};
+use crate::inventory::{
+    AlsoRead, GapSource, LaunchTemplate, LaunchTemplateSpecification, LaunchTemplateVersion, Node, NodeGroup,
+};
 use crate::live::failure::Failure;
-use crate::live::options::AlsoRead;
 
 const LIST: &str = "ec2:DescribeLaunchTemplates";
 const LIST_VERSIONS: &str = "ec2:DescribeLaunchTemplateVersions";
 
 /// Source: Amazon EC2 API reference, "Error codes".
 const VERSION_NOT_FOUND: &str = "InvalidLaunchTemplateId.VersionNotFound";
+
+/// Labels with which EKS says what a node was launched from.
+/// Source: EKS user guide, "Customize managed nodes with launch templates".
+const SOURCE_TEMPLATE: &str = "eks.amazonaws.com/sourceLaunchTemplateId";
+const SOURCE_VERSION: &str = "eks.amazonaws.com/sourceLaunchTemplateVersion";
 
 /// Versions to read of each template, by its id.
 type Wanted = BTreeMap<String, BTreeSet<String>>;
@@ -79,6 +85,52 @@ pub(in crate::live) async fn read_launch_templates(
     templates.into_values().collect()
 }
 
+/// Adds the versions that live nodes were launched from, as far as they are of their group's own template and not among
+/// those that were read already; so that each node can be compared with what it was given.
+pub(in crate::live) async fn read_versions_of_nodes(
+    reading: &Reading,
+    node_groups: &[NodeGroup],
+    nodes: &[Node],
+    templates: &mut [LaunchTemplate],
+) {
+    let own: BTreeMap<&str, &LaunchTemplateSpecification> =
+        node_groups.iter().filter_map(|group| Some((group.name.as_str(), group.launch_template.as_ref()?))).collect();
+    let mut wanted = Wanted::new();
+    for node in nodes {
+        let Some(own) = node.node_group().and_then(|group| own.get(group)) else { continue };
+        let label = |key: &str| node.labels.get(key);
+        let (Some(id), Some(version)) = (&own.id, label(SOURCE_VERSION)) else { continue };
+        let of_own = label(SOURCE_TEMPLATE).is_none_or(|of| of == id);
+        let was_asked_for = own.version.as_ref() == Some(version);
+        let read = templates.iter().find(|template| template.launch_template_id == *id);
+        let Some((read, number)) = read.zip(version.parse::<i64>().ok()) else { continue };
+        if of_own && !was_asked_for && read.version(number).is_none() {
+            wanted.entry(id.clone()).or_default().insert(version.clone());
+        }
+    }
+    if wanted.is_empty() {
+        return;
+    }
+    let answers = futures_util::future::join_all(
+        wanted.iter().map(async |(id, numbers)| (id, those_that_exist(reading, id, numbers).await)),
+    )
+    .await;
+    let mut count = 0;
+    let mut failures = Vec::new();
+    for (id, answer) in answers {
+        match answer {
+            Ok(found) => {
+                count += found.len();
+                if let Some(template) = templates.iter_mut().find(|template| template.launch_template_id == *id) {
+                    template.versions.extend(found);
+                }
+            }
+            Err(failure) => failures.push(failure),
+        }
+    }
+    reading.settle(GapSource::LaunchTemplates, count, failures);
+}
+
 async fn describe_by_name(reading: &Reading, names: Vec<String>) -> Result<Vec<LaunchTemplate>, Failure> {
     let clients = &reading.clients;
     let resource = names.join(", ");
@@ -126,11 +178,22 @@ async fn versions_of(
     } else {
         asked.extend(["$Default".to_owned(), "$Latest".to_owned()]);
     }
-    match describe_versions(reading, id, &asked).await {
+    those_that_exist(reading, id, &asked).await
+}
+
+async fn those_that_exist(
+    reading: &Reading,
+    id: &str,
+    asked: &BTreeSet<String>,
+) -> Result<Vec<LaunchTemplateVersion>, Failure> {
+    match describe_versions(reading, id, asked).await {
         // The template is gone; whoever needs it finds that it is not in the inventory.
         Err(failure) if failure.code.as_deref() == Some("InvalidLaunchTemplateId.NotFound") => Ok(Vec::new()),
         // One of the numbers is gone, and EC2 answers nothing at all then.
-        Err(failure) if failure.code.as_deref() == Some(VERSION_NOT_FOUND) => one_by_one(reading, id, &asked).await,
+        Err(failure) if failure.code.as_deref() == Some(VERSION_NOT_FOUND) && asked.len() > 1 => {
+            one_by_one(reading, id, asked).await
+        }
+        Err(failure) if failure.code.as_deref() == Some(VERSION_NOT_FOUND) => Ok(Vec::new()),
         answer => answer,
     }
 }

@@ -6,17 +6,18 @@ use std::time::Instant;
 use http::Request;
 use http::header::ACCEPT;
 use kube::client::Body;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::connect::Connection;
-use super::objects::{List, Status};
+use crate::inventory::kubernetes::List;
 use crate::inventory::{Cluster, GapSource};
 use crate::live::failure::{Failure, chain};
 use crate::live::options::Timing;
 use crate::live::percent::percent_encoded;
 
 /// Objects a page; what kubectl asks for.
-const PAGE: usize = 500;
+pub(super) const PAGE: usize = 500;
 /// A list that changes faster than it can be paged through is begun anew this often.
 const RESTARTS: usize = 2;
 
@@ -26,6 +27,8 @@ pub(super) struct Kind {
     pub(super) action: &'static str,
     pub(super) resource: &'static str,
     pub(super) path: &'static str,
+    /// Objects a page of its list.
+    pub(super) page: usize,
 }
 
 impl Kind {
@@ -50,6 +53,8 @@ pub(super) struct Api<'a> {
 struct Answer {
     status: u16,
     body: Vec<u8>,
+    /// Whether the token was refused that was taken before, so that the next request has another.
+    renewed: bool,
 }
 
 /// What came instead of an answer.
@@ -59,56 +64,80 @@ struct Unanswered {
     broke: bool,
 }
 
+/// What the API server answers instead of an object; its kind tells it from other JSON.
+#[derive(Debug, Deserialize)]
+struct Status {
+    #[serde(default)]
+    message: Option<String>,
+    #[serde(rename = "kind")]
+    _kind: StatusKind,
+}
+
+#[derive(Debug, Deserialize)]
+enum StatusKind {
+    Status,
+}
+
 impl Api<'_> {
     /// An object; `None` when it is not there, or its kind is not installed.
     pub(super) async fn object<T: DeserializeOwned>(&self, kind: &Kind) -> Result<Option<T>, Failure> {
-        self.in_time(kind, async {
-            let answer = self.get(kind, kind.path).await?;
+        let answer = self.get(kind, kind.path).await?;
+        match answer.status {
+            404 if answer.is_of_the_api() => Ok(None),
+            _ => self.read(kind, &answer).map(Some),
+        }
+    }
+
+    /// A list with all its pages, of which no more than one is held at a time; empty when its kind is not installed.
+    pub(super) async fn list<T, U>(&self, kind: &Kind) -> Result<Vec<U>, Failure>
+    where
+        T: DeserializeOwned,
+        U: From<T>,
+    {
+        let limit = self.timing.list;
+        tokio::time::timeout(limit, self.pages(kind)).await.unwrap_or_else(|_| {
+            Err(kind.failure(None, format!("the list had no end within {} seconds", limit.as_secs_f64())))
+        })
+    }
+
+    async fn pages<T, U>(&self, kind: &Kind) -> Result<Vec<U>, Failure>
+    where
+        T: DeserializeOwned,
+        U: From<T>,
+    {
+        let first = format!("{}?limit={}", kind.path, kind.page);
+        let mut restarts = 0;
+        let mut objects = Vec::new();
+        let mut seen = BTreeSet::new();
+        let mut path = first.clone();
+        loop {
+            let answer = self.get(kind, &path).await?;
             match answer.status {
-                404 if answer.is_of_the_api() => Ok(None),
-                _ => self.read(kind, &answer).map(Some),
+                404 if answer.is_of_the_api() => return Ok(Vec::new()),
+                // The page token has got too old, or the server has compacted what it stood for.
+                410 if restarts < RESTARTS => {
+                    restarts += 1;
+                    objects.clear();
+                    seen.clear();
+                    path.clone_from(&first);
+                    continue;
+                }
+                _ => {}
             }
-        })
-        .await
+            let page: List<T> = self.read(kind, &answer)?;
+            objects.extend(page.items.into_iter().map(U::from));
+            let Some(next) = page.metadata.next.filter(|next| !next.is_empty()) else { return Ok(objects) };
+            if !seen.insert(next.clone()) {
+                return Err(kind.failure(None, "the list names the same next page twice".into()));
+            }
+            path = format!("{first}&continue={}", percent_encoded(&next));
+        }
     }
 
-    /// A list with all its pages; empty when its kind is not installed.
-    pub(super) async fn list<T: DeserializeOwned>(&self, kind: &Kind) -> Result<Vec<T>, Failure> {
-        self.in_time(kind, async {
-            let first = format!("{}?limit={PAGE}", kind.path);
-            let mut restarts = 0;
-            let mut objects = Vec::new();
-            let mut seen = BTreeSet::new();
-            let mut path = first.clone();
-            loop {
-                let answer = self.get(kind, &path).await?;
-                match answer.status {
-                    404 if answer.is_of_the_api() => return Ok(Vec::new()),
-                    // The page token has got too old, or the server has compacted what it stood for.
-                    410 if restarts < RESTARTS => {
-                        restarts += 1;
-                        objects.clear();
-                        seen.clear();
-                        path.clone_from(&first);
-                        continue;
-                    }
-                    _ => {}
-                }
-                let page: List<T> = self.read(kind, &answer)?;
-                objects.extend(page.items);
-                let Some(next) = page.metadata.next.filter(|next| !next.is_empty()) else { return Ok(objects) };
-                if !seen.insert(next.clone()) {
-                    return Err(kind.failure(None, "the list names the same next page twice".into()));
-                }
-                path = format!("{first}&continue={}", percent_encoded(&next));
-            }
-        })
-        .await
-    }
-
-    async fn in_time<T>(&self, kind: &Kind, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    /// Asks for an object or a page, within the time that one of them may take.
+    async fn get(&self, kind: &Kind, path: &str) -> Result<Answer, Failure> {
         let limit = self.timing.kubernetes;
-        match tokio::time::timeout(limit, work).await {
+        match tokio::time::timeout(limit, self.ask(kind, path)).await {
             Ok(result) => result,
             Err(_) => {
                 let server = self.connection.server();
@@ -120,11 +149,16 @@ impl Api<'_> {
     }
 
     /// Asks again, after a pause that doubles, when the server is busy or a connection breaks.
-    async fn get(&self, kind: &Kind, path: &str) -> Result<Answer, Failure> {
+    async fn ask(&self, kind: &Kind, path: &str) -> Result<Answer, Failure> {
         let mut pause = self.timing.first_pause;
         let mut attempts = 1;
+        let mut renewed = false;
         loop {
             let answer = self.get_once(path).await;
+            if !renewed && answer.as_ref().is_ok_and(|answer| answer.renewed) {
+                renewed = true;
+                continue;
+            }
             let again = match &answer {
                 Ok(answer) => matches!(answer.status, 429 | 500 | 502..=504),
                 Err(unanswered) => unanswered.broke,
@@ -140,7 +174,7 @@ impl Api<'_> {
 
     async fn get_once(&self, path: &str) -> Result<Answer, Unanswered> {
         let unusable = |error: &dyn std::error::Error| Unanswered { reason: chain(error), broke: false };
-        let client = self.connection.client().await.map_err(|error| unusable(error.as_ref()))?;
+        let (client, made) = self.connection.client().await.map_err(|error| unusable(error.as_ref()))?;
         let request = Request::get(path)
             .header(ACCEPT, "application/json")
             .body(Body::empty())
@@ -168,7 +202,10 @@ impl Api<'_> {
         let body = response.into_body().collect_bytes().await;
         report(Some(status), id);
         match body {
-            Ok(body) => Ok(Answer { status, body: body.to_vec() }),
+            Ok(body) => {
+                let renewed = self.connection.answered(made, status).await;
+                Ok(Answer { status, body: body.to_vec(), renewed })
+            }
             Err(error) => Err(Unanswered { reason: chain(&error), broke: true }),
         }
     }

@@ -1,6 +1,6 @@
 //! The way to the cluster's API server.
 
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use aws_credential_types::provider::{ProvideCredentials as _, SharedCredentialsProvider};
 use base64::Engine as _;
@@ -10,7 +10,7 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use tokio::sync::Mutex;
 
-use super::token::{self, RENEW_AFTER};
+use super::token;
 use crate::error::AccessError;
 use crate::error::access::Source;
 use crate::inventory::Cluster;
@@ -20,6 +20,9 @@ use crate::live::options::CollectOptions;
 use crate::live::pem;
 use crate::live::percent::percent_encoded;
 use crate::live::progress::Events;
+
+/// Source: Kubernetes API conventions, "HTTP Status codes".
+const UNAUTHORIZED: u16 = 401;
 
 /// Whether there is a way to the API server at all.
 pub(in crate::live) enum Access {
@@ -33,8 +36,17 @@ pub(in crate::live) enum Access {
 pub(in crate::live) struct Connection {
     config: Config,
     identity: Identity,
-    last: Mutex<Option<(Client, Instant)>>,
+    renew_after: Duration,
+    last: Mutex<Option<Made>>,
     pub(in crate::live) events: Events,
+}
+
+/// A client that was made from a token.
+struct Made {
+    client: Client,
+    at: Instant,
+    /// Whether the server has taken the token.
+    accepted: bool,
 }
 
 enum Identity {
@@ -80,7 +92,13 @@ pub(in crate::live) async fn connect(
     // Whoever asks tries again; kube would do so until the time is up, and then nobody knows what the server said.
     config.default_retry = false;
     let events = clients.events.clone();
-    Ok(Access::Ready(Box::new(Connection { config, identity, last: Mutex::new(None), events })))
+    Ok(Access::Ready(Box::new(Connection {
+        config,
+        identity,
+        renew_after: options.timing.token,
+        last: Mutex::new(None),
+        events,
+    })))
 }
 
 async fn of_cluster(
@@ -157,21 +175,41 @@ fn same_server(a: &Uri, b: &Uri) -> bool {
 }
 
 impl Connection {
-    /// A client whose token is good for some minutes yet.
-    pub(in crate::live) async fn client(&self) -> Result<Client, Source> {
+    /// A client whose token is good for some minutes yet, and when it was made.
+    pub(in crate::live) async fn client(&self) -> Result<(Client, Instant), Source> {
         let mut last = self.last.lock().await;
-        if let Some((client, made)) = last.as_ref()
-            && (matches!(self.identity, Identity::Kubeconfig) || made.elapsed() < RENEW_AFTER)
+        if let Some(Made { client, at, .. }) = last.as_ref()
+            && (!self.uses_aws_identity() || at.elapsed() < self.renew_after)
         {
-            return Ok(client.clone());
+            return Ok((client.clone(), *at));
         }
         let mut config = self.config.clone();
         if let Identity::Token(source) = &self.identity {
             config.auth_info.token = Some(source.token().await?.into());
         }
-        let client = Client::try_from(config)?;
-        *last = Some((client.clone(), Instant::now()));
-        Ok(client)
+        let made = Made { client: Client::try_from(config)?, at: Instant::now(), accepted: false };
+        let given = (made.client.clone(), made.at);
+        *last = Some(made);
+        Ok(given)
+    }
+
+    /// Hears with which status a request of the client was answered that was made then. Says whether another client is
+    /// worth a try: the token was taken before and is refused now, as when the clock was set, or the role assumed anew.
+    pub(in crate::live) async fn answered(&self, made: Instant, status: u16) -> bool {
+        let mut last = self.last.lock().await;
+        let Some(current) = last.as_mut().filter(|current| current.at == made) else {
+            // Somebody else has renewed it meanwhile.
+            return status == UNAUTHORIZED;
+        };
+        if status != UNAUTHORIZED {
+            current.accepted = true;
+            return false;
+        }
+        let renew = current.accepted && matches!(self.identity, Identity::Token(_));
+        if renew {
+            *last = None;
+        }
+        renew
     }
 
     /// Whether the caller's AWS credentials are what the API server sees.

@@ -2,11 +2,9 @@
 
 mod api;
 mod connect;
-mod managed_fields;
-mod objects;
 mod read;
 mod token;
 pub(super) mod write;
 
 pub(super) use connect::{Access, Connection, connect};
-pub(super) use read::{Kubernetes, read_kubernetes};
+pub(super) use read::read_kubernetes;

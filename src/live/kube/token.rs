@@ -18,8 +18,6 @@ const PREFIX: &str = "k8s-aws-v1.";
 const CLUSTER_HEADER: &str = "x-k8s-aws-id";
 /// What the URL itself says; the authenticator takes a token for 15 minutes from its date all the same.
 const URL_EXPIRY: Duration = Duration::from_secs(60);
-/// Age at which a token is made anew, well before the authenticator's 15 minutes.
-pub(super) const RENEW_AFTER: Duration = Duration::from_secs(10 * 60);
 
 /// The region's own STS, in the region's own partition: `https://sts.cn-north-1.amazonaws.com.cn`.
 pub(super) async fn regional_sts(region: &str) -> Result<String, Source> {

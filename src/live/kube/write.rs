@@ -8,7 +8,7 @@ use kube::client::Body;
 use serde_json::Value;
 
 use super::connect::Connection;
-use super::objects::{DaemonSetObject, EniConfigObject, List, NodeObject};
+use crate::inventory::kubernetes::{DaemonSetObject, EniConfigObject, List, NodeObject};
 use crate::inventory::{AwsNode, EniConfig, Node};
 use crate::live::failure::chain;
 
@@ -37,7 +37,7 @@ impl Reply {
 }
 
 impl Connection {
-    /// Sends one request.
+    /// Sends one request; once more, when the token was refused that was taken before.
     ///
     /// # Errors
     /// What kept the answer from coming.
@@ -48,11 +48,26 @@ impl Connection {
         content_type: &str,
         body: Option<&Value>,
     ) -> Result<Reply, String> {
-        let client = self.client().await.map_err(|error| chain(error.as_ref()))?;
+        let (reply, renewed) = self.request_once(&method, path, content_type, body).await?;
+        if !renewed {
+            return Ok(reply);
+        }
+        self.request_once(&method, path, content_type, body).await.map(|(reply, _)| reply)
+    }
+
+    /// The answer, and whether the next request will have another token.
+    async fn request_once(
+        &self,
+        method: &Method,
+        path: &str,
+        content_type: &str,
+        body: Option<&Value>,
+    ) -> Result<(Reply, bool), String> {
+        let (client, made) = self.client().await.map_err(|error| chain(error.as_ref()))?;
         let bytes = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
         let operation = format!("{method} {path}");
         let request = Request::builder()
-            .method(method)
+            .method(method.clone())
             .uri(path)
             .header(ACCEPT, "application/json")
             .header(CONTENT_TYPE, content_type)
@@ -72,20 +87,14 @@ impl Connection {
         self.events.call("Kubernetes", &operation, Some(status), id, started);
         let bytes = body.map_err(|error| chain(&error))?;
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        Ok(Reply { status, body: serde_json::from_slice(&bytes).unwrap_or_default(), text })
+        let renewed = self.answered(made, status).await;
+        Ok((Reply { status, body: serde_json::from_slice(&bytes).unwrap_or_default(), text }, renewed))
     }
 }
 
 /// An ENIConfig out of its JSON.
 pub(in crate::live) fn eni_config(object: Value) -> Option<EniConfig> {
     serde_json::from_value::<EniConfigObject>(object).ok().map(EniConfig::from)
-}
-
-/// All ENIConfigs of a page.
-pub(in crate::live) fn eni_configs(list: Value) -> Vec<EniConfig> {
-    serde_json::from_value::<List<EniConfigObject>>(list)
-        .map(|list| list.items.into_iter().map(EniConfig::from).collect())
-        .unwrap_or_default()
 }
 
 /// The DaemonSet out of its JSON.

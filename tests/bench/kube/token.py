@@ -64,7 +64,7 @@ def _url(url, cluster, settings):
     if not expires.isdigit() or not 0 < int(expires) <= LIFETIME:
         return f"X-Amz-Expires is {expires}"
     now = datetime.datetime.now(datetime.UTC)
-    if not signature.is_fresh(query.get("x-amz-date", ""), now, LIFETIME):
+    if not signature.is_fresh(query.get("x-amz-date", ""), now, settings["token_seconds"]):
         return "token is expired"
     return _signature(url, pairs, query, signed, cluster, settings)
 

@@ -1,7 +1,7 @@
 """Fills the world from an inventory file and from plain objects."""
 
 from kube import definition, kinds
-from seed import aws_objects, eks_objects, gaps, kube_objects
+from seed import aws_objects, eks_objects, gaps, kube_objects, observed_objects
 
 PLAIN = {"inventory", "kubernetes", "aws", "keep", "deny_gaps", "cluster", "crd", "resource_version"}
 
@@ -47,6 +47,7 @@ def _put_inventory(bench, inventory):
     aws_objects.put_launch_templates(region, inventory)
     eks_objects.put_cluster(region, inventory, world.account)
     kube_objects.put_kube(world, inventory)
+    observed_objects.put_observed(world, region, inventory)
     return region
 
 

@@ -1,13 +1,18 @@
 //! Why a node uses its ENIConfig, for people: one screen.
 
+mod close_up;
+
 use super::style::{BOLD, DIM, of, styled};
 use super::table::table;
+use crate::check::live::Standing;
 use crate::finding::Severity;
 use crate::plan::explanation::{Arithmetic, Choice, EniConfigFacts, Explanation, LookAt, MaxPods, Place, TableRow};
+use crate::verify::{CloseUp, FromTemplate};
 
-/// The explanation as text.
-pub fn text(explanation: &Explanation) -> String {
+/// The explanation as text, with what the live cluster says of the node. Verbose shows all its pods.
+pub fn text(explanation: &Explanation, near: Option<&CloseUp>, verbose: bool) -> String {
     let mut text = head(explanation);
+    text.push_str(&near.map(close_up::standing).unwrap_or_default());
     if explanation.without_aws_node {
         text.push_str(
             "  aws-node does not run on it (Windows, Fargate, hybrid or Auto Mode): no ENIConfig has an effect\n",
@@ -17,6 +22,7 @@ pub fn text(explanation: &Explanation) -> String {
     if let Some(now) = &explanation.now {
         text.push_str(&choice("Now", now));
     }
+    text.push_str(&near.map(|near| close_up::sections(near, verbose)).unwrap_or_default());
     if let Some(later) = &explanation.under_planned_settings {
         text.push_str(&choice("Its next interface, with the CNI settings of the plan", later));
     }
@@ -28,10 +34,15 @@ pub fn text(explanation: &Explanation) -> String {
     if let Some(planned) = &explanation.planned {
         let title =
             if explanation.now.is_some() { "A node that the plan launches there" } else { "What the CNI finds" };
-        text.push_str(&choice(title, planned));
+        let same = explanation.now.as_ref() == Some(planned) && explanation.under_planned_settings.is_none();
+        text.push_str(&if same {
+            format!("\n{}  finds the same\n", styled(BOLD, title))
+        } else {
+            choice(title, planned)
+        });
     }
     text.push_str(&max_pods(&explanation.max_pods, explanation.node_group.is_some()));
-    text.push_str(&if_replaced(explanation));
+    text.push_str(&if_replaced(explanation, near));
     text
 }
 
@@ -168,7 +179,7 @@ fn max_pods(max_pods: &MaxPods, planned: bool) -> String {
 }
 
 /// What a replacement would change, for a node that is there.
-fn if_replaced(explanation: &Explanation) -> String {
+fn if_replaced(explanation: &Explanation, near: Option<&CloseUp>) -> String {
     let Some(now) = &explanation.now else { return String::new() };
     let subnet = |choice: &Choice| {
         let pod_subnet = choice.eni_config.pod_subnet.as_ref().filter(|_| choice.custom_networking);
@@ -181,7 +192,12 @@ fn if_replaced(explanation: &Explanation) -> String {
             format!("another instance id picks one of {}", names.join(", "))
         }
         (Some(planned), None) if planned.eni_config == now.eni_config && now.custom_networking => {
-            "nothing: it would use the same ENIConfig".into()
+            match near.map(|near| near.standing) {
+                Some(Standing::NeedsReplacement) => {
+                    format!("the same ENIConfig, and all interfaces and pods in {}", subnet(planned))
+                }
+                _ => "nothing: it would use the same ENIConfig".into(),
+            }
         }
         (Some(planned), None) => format!(
             "ENIConfig `{}` instead of {}: pods in {} instead of {}",
@@ -191,6 +207,21 @@ fn if_replaced(explanation: &Explanation) -> String {
             subnet(now)
         ),
         (None, None) => "the plan does not say: it belongs to no group of the plan, or to no subnet of it".into(),
+    };
+    // The group launches nodes from the version that it uses, whatever the plan says.
+    let used = near.and_then(|near| near.in_use.as_ref()).filter(|used| used.read);
+    let is_labelled = explanation.table.as_ref().is_some_and(|row| row.label_key.is_some());
+    let gives_otherwise = |used: &&FromTemplate| {
+        is_labelled
+            && explanation.planned.as_ref().is_some_and(|planned| !used.gives.contains(&planned.eni_config.name))
+    };
+    let planned = answer.trim_start_matches("nothing: ");
+    let answer = match used.filter(gives_otherwise).map(|used| (used, used.gives.as_slice())) {
+        Some((used, [])) => format!("version {} sets no label; once the plan is applied: {planned}", used.version),
+        Some((used, names)) => {
+            format!("version {} gives {}; once the plan is applied: {planned}", used.version, names.join(" or "))
+        }
+        None => answer,
     };
     format!("{}  {answer}\n", styled(BOLD, "If it were replaced now"))
 }

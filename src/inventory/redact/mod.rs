@@ -3,6 +3,8 @@
 //! The same name has the same pseudonym wherever it stands, word by word, so that names that are made of one another
 //! stay so. Kept are addresses, CIDRs, zones, Regions, versions, instance types, and the words of AWS and Kubernetes.
 
+mod observed;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
@@ -19,7 +21,7 @@ pub fn pseudonyms(inventory: &Inventory) -> Pseudonyms {
     names.of(inventory);
     let zones = inventory.subnets.iter().map(|subnet| subnet.availability_zone.clone());
     Pseudonyms::new(
-        &key(inventory),
+        &secret(inventory),
         &names.names,
         zones.chain([inventory.region.clone()]),
         inventory.cluster.certificate_authority.as_deref(),
@@ -37,6 +39,7 @@ pub fn redacted(
 ) -> Result<Inventory, Error> {
     let defect = |source: serde_json::Error| Error::Serialise { what: "the inventory".into(), source: source.into() };
     let mut inventory = inventory.clone();
+    let observed = inventory.observed.take().map(|whole| observed::redacted(&whole, pseudonyms, &user_data));
     let mut bodies = Vec::new();
     for data in launch_template_data(&mut inventory) {
         bodies.push(data.user_data.take().map(|Base64Bytes(bytes)| Base64Bytes(user_data(&bytes))));
@@ -47,6 +50,7 @@ pub fn redacted(
     for (data, body) in launch_template_data(&mut inventory).zip(bodies) {
         data.user_data = body;
     }
+    inventory.observed = observed;
     inventory.redacted = true;
     inventory.sort();
     Ok(inventory)
@@ -58,7 +62,7 @@ fn launch_template_data(inventory: &mut Inventory) -> impl Iterator<Item = &mut 
 }
 
 /// What the pseudonyms depend on: the same for every reading of a cluster, and not to be guessed from a name.
-fn key(inventory: &Inventory) -> Vec<u8> {
+fn secret(inventory: &Inventory) -> Vec<u8> {
     let cluster = &inventory.cluster;
     let parts = [cluster.arn.as_deref(), cluster.certificate_authority.as_deref(), cluster.vpc_id.as_deref()];
     Sha256::digest(parts.map(Option::unwrap_or_default).join("\n")).to_vec()
@@ -136,7 +140,7 @@ fn replace(value: &mut Value, field: &str, pseudonyms: &Pseudonyms) {
                     "labels" if is_kept_label(&key) => text.to_owned(),
                     _ => pseudonyms.text(text),
                 };
-                fields.insert(pseudonyms.text(&key), after.into());
+                fields.insert(self::key(&key, pseudonyms), after.into());
             }
         }
         Value::Object(fields) => {
@@ -144,6 +148,21 @@ fn replace(value: &mut Value, field: &str, pseudonyms: &Pseudonyms) {
                 replace(value, name, pseudonyms);
             }
         }
+    }
+}
+
+/// A key of a label or tag. Those of AWS and Kubernetes stay, up to the names that some hold: `kubernetes.io/cluster/NAME`,
+/// `node-role.kubernetes.io/NAME`.
+fn key(key: &str, pseudonyms: &Pseudonyms) -> String {
+    const NAMING: [&str; 2] = ["node-role.kubernetes.io/", "node-restriction.kubernetes.io/"];
+    if !is_well_known(key) {
+        return pseudonyms.text(key);
+    }
+    let named = NAMING.iter().find(|domain| key.starts_with(**domain)).map(|domain| domain.len());
+    let second = || key.match_indices('/').nth(1).map(|(at, _)| at + 1);
+    match named.or_else(second).and_then(|at| key.split_at_checked(at)) {
+        Some((known, name)) => format!("{known}{}", pseudonyms.text(name)),
+        None => key.to_owned(),
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::inventory::FieldManager;
+use super::super::FieldManager;
 
 /// One entry of `metadata.managedFields`.
 #[derive(Debug, Deserialize)]

@@ -1,4 +1,4 @@
-//! The kinds that are read, reduced to the fields that the inventory has.
+//! Objects of the Kubernetes API, reduced to the fields that the inventory has.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -6,39 +6,25 @@ use std::net::Ipv4Addr;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::super::{AwsNode, EniConfig, EniConfigCrd, Node};
 use super::managed_fields::{ManagedFields, managers_of_env, managers_of_spec};
-use crate::inventory::{AwsNode, EniConfig, EniConfigCrd, Node};
 
 /// kubectl's copy of what was applied last; it repeats the object.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// A page of a list.
 #[derive(Debug, Deserialize)]
-pub(super) struct List<T> {
+pub(crate) struct List<T> {
     #[serde(default)]
-    pub(super) metadata: ListMetadata,
-    pub(super) items: Vec<T>,
+    pub(crate) metadata: ListMetadata,
+    pub(crate) items: Vec<T>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct ListMetadata {
+pub(crate) struct ListMetadata {
     /// Where the next page begins; empty on the last.
     #[serde(default, rename = "continue")]
-    pub(super) next: Option<String>,
-}
-
-/// What the API server answers instead of an object; its kind tells it from other JSON.
-#[derive(Debug, Deserialize)]
-pub(super) struct Status {
-    #[serde(default)]
-    pub(super) message: Option<String>,
-    #[serde(rename = "kind")]
-    _kind: StatusKind,
-}
-
-#[derive(Debug, Deserialize)]
-enum StatusKind {
-    Status,
+    pub(crate) next: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -74,7 +60,7 @@ struct Owned {
 
 /// `ENIConfig` of `crd.k8s.amazonaws.com/v1alpha1`.
 #[derive(Debug, Deserialize)]
-pub(super) struct EniConfigObject {
+pub(crate) struct EniConfigObject {
     metadata: WithOwners,
     #[serde(default)]
     spec: EniConfigSpec,
@@ -114,8 +100,16 @@ impl From<EniConfigObject> for EniConfig {
 
 /// `CustomResourceDefinition` of `apiextensions.k8s.io/v1`.
 #[derive(Debug, Deserialize)]
-pub(super) struct CrdObject {
+pub(crate) struct CrdObject {
+    metadata: Metadata,
     spec: CrdSpec,
+}
+
+impl CrdObject {
+    /// Whether it defines ENIConfigs.
+    pub(crate) fn is_of_eni_configs(&self) -> bool {
+        self.metadata.name == "eniconfigs.crd.k8s.amazonaws.com"
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -143,7 +137,7 @@ impl From<CrdObject> for EniConfigCrd {
 
 /// `DaemonSet` of `apps/v1`.
 #[derive(Debug, Deserialize)]
-pub(super) struct DaemonSetObject {
+pub(crate) struct DaemonSetObject {
     metadata: WithOwners,
     spec: DaemonSetSpec,
 }
@@ -185,7 +179,7 @@ struct EnvEntry {
 
 impl DaemonSetObject {
     /// The DaemonSet, where it has a container `aws-node`.
-    pub(super) fn into_aws_node(mut self) -> Option<AwsNode> {
+    pub(crate) fn into_aws_node(mut self) -> Option<AwsNode> {
         let container =
             self.spec.template.spec.containers.into_iter().find(|container| container.name == "aws-node")?;
         let env = container
@@ -208,7 +202,7 @@ impl DaemonSetObject {
 
 /// `Node` of `v1`.
 #[derive(Debug, Deserialize)]
-pub(super) struct NodeObject {
+pub(crate) struct NodeObject {
     metadata: Metadata,
     #[serde(default)]
     spec: NodeSpec,
