@@ -31,6 +31,7 @@ pub(super) struct Loaded {
 
 /// What is read of a cluster beyond what every command needs.
 #[derive(Debug, Clone, Copy, Default)]
+#[cfg_attr(not(feature = "live"), allow(dead_code))]
 pub(super) struct Extent {
     /// All versions of launch templates, where older ones matter.
     pub(super) all_versions: bool,

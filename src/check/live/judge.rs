@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::super::Facts;
 use crate::choose::choose;
 use crate::config::OnNoMatch;
-use crate::inventory::{CniSettings, EniConfig, NetworkInterface, Node, Pod, PodPhase, Subnet};
+use crate::inventory::{CniSettings, EniConfig, GapSource, NetworkInterface, Node, Pod, PodPhase, Subnet};
 use crate::plan::{NO_MATCH, NodeGroupPlan};
 use crate::resolve::{Resolution, resolve};
 use crate::user_data::{self, BootTable, boot_table};
@@ -255,15 +255,46 @@ impl<'a> Judge<'a> {
                 );
             }
         }
-        let could_tell = self.facts.inventory.gaps_in(crate::inventory::GapSource::EniConfigs).next().is_none();
+        let could_tell = self.facts.inventory.gaps_in(GapSource::EniConfigs).next().is_none();
         if self.live(name).is_none() {
             let standing = if could_tell { Standing::Wrong } else { Standing::CannotTell };
             return verdict(standing, format!("it looks for ENIConfig `{name}`, which is not there"));
         }
+        if let Some(why) = self.out_of_reach(judged) {
+            return verdict(Standing::Wrong, why);
+        }
         match self.elsewhere(judged) {
             Some((elsewhere, why)) => (Standing::NeedsReplacement, why, Some(elsewhere)),
+            None if !self.evidence_was_read() => {
+                let why = format!("it uses `{name}`, and its interfaces and pods were not read");
+                verdict(Standing::CannotTell, why)
+            }
             None => verdict(Standing::Right, format!("it uses `{name}`")),
         }
+    }
+
+    fn evidence_was_read(&self) -> bool {
+        let inventory = self.facts.inventory;
+        let is_whole = |source| inventory.gaps_in(source).next().is_none();
+        inventory.observed.is_some() && is_whole(GapSource::Pods) && is_whole(GapSource::NetworkInterfaces)
+    }
+
+    /// Why no interface of the node can be in the subnet of the ENIConfig that it names. An object that differs from the
+    /// plan is a problem of its own.
+    fn out_of_reach(&self, judged: &JudgedNode<'_>) -> Option<String> {
+        let name = &judged.resolution.eni_config;
+        let id = self.live(name)?.subnet.as_deref()?;
+        let planned = self.facts.plan.eni_configs.iter().find(|planned| planned.name == *name);
+        let were_read = self.facts.inventory.gaps_in(GapSource::Subnets).next().is_none();
+        if planned.is_some_and(|planned| planned.subnet_id != id) || !were_read {
+            return None;
+        }
+        let Some(subnet) = self.facts.inventory.subnet(id) else {
+            return Some(format!("it uses `{name}`, whose subnet {id} is not there"));
+        };
+        let own = judged.node_subnet?;
+        let zone = &subnet.availability_zone_id;
+        (*zone != own.availability_zone_id).then(|| format!("it uses `{name}`, whose subnet is in zone {zone}"))
     }
 
     /// A node that uses another name than planned is only wrong when its own template version would have given it the

@@ -232,7 +232,13 @@ impl Session<'_> {
         };
         let read = collect::inventory(options, self.events.clone()).await;
         let inventory = read.map_err(|error| unread(error.to_string()))?;
-        let needed = [GapSource::AwsNode, GapSource::EniConfigs, GapSource::Nodes];
+        let needed = [
+            GapSource::AwsNode,
+            GapSource::EniConfigs,
+            GapSource::Nodes,
+            GapSource::Pods,
+            GapSource::NetworkInterfaces,
+        ];
         if let Some(gap) = inventory.gaps.iter().find(|gap| needed.contains(&gap.source)) {
             return Err(unread(format!("{}: {}", gap.action, gap.message)));
         }
