@@ -376,6 +376,15 @@ fn the_version_that_a_group_came_from_is_never_deleted() {
             .next()
             .unwrap_or_default()
     };
+    // Whoever is moved by the same run comes from the version in use.
+    let both =
+        DiffOptions { prune_versions: Some(0), former: Some([(name.clone(), vec![2, 5, 2])].into()), ..rolled() };
+    let changes = differences(&inventory, &config("two-sets"), &both).diff.changes;
+    let with_the_move = changes.into_iter().find_map(|change| match change {
+        Change::DeleteLaunchTemplateVersions { versions, .. } => Some(versions),
+        _ => None,
+    });
+    assert_eq!(with_the_move.unwrap(), [2, 3, 4, 5]);
     // Rolled back from 5 to 2, and then to a new version: it came from 2.
     assert_eq!(deleted(0, Some(&[2, 5, 2])), [3, 4, 5]);
     assert_eq!(deleted(1, Some(&[2, 5, 2])), [3, 4]);

@@ -82,7 +82,17 @@ fn old_versions(
     (versions, former): (&Versions, &BTreeMap<String, Vec<i64>>),
     found: &mut Found,
 ) {
-    let needed = needed(facts, template, versions, former);
+    // Once this diff has moved a group, the version in use now is the one that it came from.
+    let moves = |group: &NodeGroup| {
+        found.changes.iter().any(|change| matches!(change, Change::UpdateNodeGroup { name, .. } if *name == group.name))
+    };
+    let groups: Vec<(&NodeGroup, i64, Option<i64>)> = groups_on(facts, template)
+        .map(|(group, in_use)| {
+            let came_from = former.get(&group.name).and_then(|versions| versions.first()).copied();
+            (group, in_use, if moves(group) { Some(in_use) } else { came_from })
+        })
+        .collect();
+    let needed = needed(template, versions, &groups);
     let mut spare: Vec<i64> = template
         .versions
         .iter()
@@ -93,8 +103,7 @@ fn old_versions(
     spare.sort_unstable_by(|a, b| b.cmp(a));
     let mut old: Vec<i64> = spare.into_iter().skip(keep).rev().collect();
     // What a group was made with is in no update: it may be any version that is older than the one in use.
-    for (group, in_use) in groups_on(facts, template) {
-        let came_from = former.get(&group.name).and_then(|versions| versions.first());
+    for (group, in_use, came_from) in groups {
         if came_from.is_some() || old.iter().all(|number| *number > in_use) {
             continue;
         }
@@ -114,16 +123,11 @@ fn old_versions(
     }
 }
 
-fn needed(
-    facts: &Facts<'_>,
-    template: &LaunchTemplate,
-    versions: &Versions,
-    former: &BTreeMap<String, Vec<i64>>,
-) -> BTreeSet<i64> {
+fn needed(template: &LaunchTemplate, versions: &Versions, groups: &[(&NodeGroup, i64, Option<i64>)]) -> BTreeSet<i64> {
     let mut needed: BTreeSet<i64> = [template.default_version_number].into();
-    for (group, in_use) in groups_on(facts, template) {
-        needed.insert(in_use);
-        needed.extend(former.get(&group.name).and_then(|versions| versions.first()));
+    for (_, in_use, came_from) in groups {
+        needed.insert(*in_use);
+        needed.extend(came_from);
     }
     let mut makes_a_version = false;
     for target in versions.values().filter(|target| target.id.as_ref() == Some(&template.launch_template_id)) {
