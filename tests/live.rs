@@ -56,3 +56,5 @@ mod reader;
 mod seeds;
 #[path = "live/verification.rs"]
 mod verification;
+#[path = "live/verify_cluster.rs"]
+mod verify_cluster;

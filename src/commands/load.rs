@@ -38,6 +38,7 @@ pub(super) struct Extent {
     /// Pods, network interfaces, and what else `verify` looks at.
     pub(super) verification: bool,
     /// Without a word on how far the reading has come.
+    #[cfg_attr(not(feature = "live"), allow(dead_code))]
     pub(super) silent: bool,
 }
 
