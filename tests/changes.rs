@@ -376,11 +376,21 @@ fn the_version_that_a_group_came_from_is_never_deleted() {
             .next()
             .unwrap_or_default()
     };
+    // Whoever is moved by the same run comes from the version in use.
+    let both =
+        DiffOptions { prune_versions: Some(0), former: Some([(name.clone(), vec![2, 5, 2])].into()), ..rolled() };
+    let changes = differences(&inventory, &config("two-sets"), &both).diff.changes;
+    let with_the_move = changes.into_iter().find_map(|change| match change {
+        Change::DeleteLaunchTemplateVersions { versions, .. } => Some(versions),
+        _ => None,
+    });
+    assert_eq!(with_the_move.unwrap(), [2, 3, 4, 5]);
     // Rolled back from 5 to 2, and then to a new version: it came from 2.
     assert_eq!(deleted(0, Some(&[2, 5, 2])), [3, 4, 5]);
     assert_eq!(deleted(1, Some(&[2, 5, 2])), [3, 4]);
     // No update says which version the group was made with.
     assert_eq!(deleted(0, Some(&[])), Vec::<i64>::new());
+    assert!(found(0, Some(&[])).awaiting.iter().any(|awaiting| awaiting.what.contains("versions older than 6 stay")));
     assert_eq!(deleted(0, None), Vec::<i64>::new());
     assert!(found(0, None).awaiting.iter().any(|awaiting| awaiting.what.contains("came from")));
 }

@@ -10,14 +10,26 @@
 
 #[path = "live/apply.rs"]
 mod apply;
+#[path = "live/apply_cluster.rs"]
+mod apply_cluster;
+#[path = "live/apply_cni.rs"]
+mod apply_cni;
 #[path = "live/apply_faults.rs"]
 mod apply_faults;
+#[path = "live/apply_groups.rs"]
+mod apply_groups;
+#[path = "live/apply_large.rs"]
+mod apply_large;
 #[path = "live/apply_lock.rs"]
 mod apply_lock;
 #[path = "live/apply_plain.rs"]
 mod apply_plain;
+#[path = "live/apply_question.rs"]
+mod apply_question;
 #[path = "live/apply_switch.rs"]
 mod apply_switch;
+#[path = "live/apply_templates.rs"]
+mod apply_templates;
 #[path = "live/apply_walk.rs"]
 mod apply_walk;
 #[path = "live/bench.rs"]

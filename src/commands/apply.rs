@@ -57,8 +57,11 @@ mod live {
             }
         };
         let mut text = report::findings::text(&findings, cli.quiet);
-        text.push_str(&report::diff::text(&diff, &loaded.inventory));
-        if has_errors(&findings) {
+        let errors = has_errors(&findings);
+        if !errors || !diff.is_empty() {
+            text.push_str(&report::diff::text(&diff, &loaded.inventory));
+        }
+        if errors {
             return refused(args, &findings, &text);
         }
         if diff.changes.is_empty() {

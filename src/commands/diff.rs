@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use super::load::Loaded;
-use super::plan::{Decided, decide};
+use super::plan::{Decided, IN_USE_ELSEWHERE, decide};
 use super::{Data, Outcome, load, write_error};
 use crate::check::graded;
 use crate::cli::{Ami, ChangeArgs, Cli, DiffArgs, Format, OnlyStage};
@@ -25,7 +25,7 @@ pub(super) fn compare(loaded: &Loaded, change: &ChangeArgs, node_group: Option<&
     let Loaded { inventory, config, problems, way: _, point: _, former } = loaded;
     let Decided { plan, rendered, mut findings, .. } = decide(inventory, config, problems.clone(), node_group)?;
     if change.replace_in_use {
-        findings.retain(|finding| finding.rule != "eniconfig-in-use-elsewhere");
+        findings.retain(|finding| finding.rule != IN_USE_ELSEWHERE);
     }
     let Differences { diff, problems } = diff(inventory, config, &plan, &rendered, &options(change, former.as_ref()));
     // Asked for: these nodes get the label, or are replaced by nodes that have it.
@@ -96,6 +96,8 @@ pub(super) fn run(args: &DiffArgs, cli: &Cli) -> Result<Outcome, Error> {
     }
     let stdout = match args.output {
         Format::Json => Data::Bytes(report::json::diff(&diff, &loaded.inventory, &findings)?.into()),
+        // Where errors kept the plan from being rendered, nothing is known of differences.
+        Format::Human if errors && diff.is_empty() => Data::Text(String::new()),
         Format::Human => Data::Text(report::diff::text(&diff, &loaded.inventory)),
     };
     let status = match (errors, diff.is_empty()) {

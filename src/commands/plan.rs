@@ -23,6 +23,9 @@ pub(super) struct Decided {
     pub(super) capacity: Capacity,
 }
 
+/// The rule that `--replace-in-use` overrides.
+pub(super) const IN_USE_ELSEWHERE: &str = "eniconfig-in-use-elsewhere";
+
 /// Plans, renders and looks at every rule, limited to one node group where one is named.
 pub(super) fn decide(
     inventory: &Inventory,
@@ -45,8 +48,10 @@ pub(super) fn decide(
             _ => true,
         });
     }
-    // A plan with errors may lack what a template needs; nothing of it would be written anyway.
-    let rendered = if has_errors(&graded(problems.clone())) { Rendered::default() } else { render(&plan, inventory)? };
+    // A plan with errors may lack what a template needs; nothing of it would be written anyway. This one lacks nothing.
+    let hinders = |problem: &&Problem| problem.rule != IN_USE_ELSEWHERE;
+    let hinder: Vec<Problem> = problems.iter().filter(hinders).cloned().collect();
+    let rendered = if has_errors(&graded(hinder)) { Rendered::default() } else { render(&plan, inventory)? };
     let capacity = capacity(inventory, config, &plan, &Question::default());
     let facts = Facts { inventory, config, plan: &plan, rendered: &rendered, capacity: &capacity };
     let findings = findings(&facts, &problems);

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::launch_templates::Versions;
-use super::new_nodes::expected;
-use super::replacement::{Replacement, template_in_use};
-use super::{Change, Facts, Found, LaunchTemplateBefore, NodeGroupBefore, TemplateRef, VersionRef};
+use super::new_nodes::{expected, not_as_expected};
+use super::replacement::{Replacement, is_from, template_in_use};
+use super::{Awaiting, Change, Facts, Found, LaunchTemplateBefore, NodeGroupBefore, TemplateRef, VersionRef};
 use crate::finding::{Problem, Subject};
-use crate::inventory::NodeGroup;
+use crate::inventory::{CniSettings, Node, NodeGroup};
 use crate::plan::{Bootstrap, NodeGroupPlan};
 
 pub(super) fn changes(
@@ -23,9 +23,11 @@ pub(super) fn changes(
             set_default(facts, target, found);
         }
     }
+    let unproved = unproved(facts, versions);
     for group in &facts.plan.node_groups {
         match (&group.create, facts.inventory.node_group(&group.name)) {
             (_, Some(known)) => match versions.get(&group.name).filter(|target| !uses(facts, known, target)) {
+                Some(_) if facts.options.roll && !unproved.is_empty() => hold_back(known, &unproved, found),
                 Some(target) => update(facts, group, known, target, found),
                 None => replace_by_hand(known, replacements.get(&group.name), found),
             },
@@ -55,6 +57,41 @@ fn version_in_use(facts: &Facts<'_>, known: &NodeGroup) -> Option<i64> {
 
 fn uses(facts: &Facts<'_>, known: &NodeGroup, target: &TemplateRef) -> bool {
     matches!(target.version, VersionRef::Number(number) if version_in_use(facts, known) == Some(number))
+}
+
+/// Nodes that were launched from the version that their group is to use, and are not as planned, each in a sentence. An
+/// earlier run has stopped at them.
+fn unproved(facts: &Facts<'_>, versions: &Versions) -> Vec<String> {
+    let Some(settings) = facts.inventory.cni_settings().filter(CniSettings::custom_networking) else {
+        return Vec::new();
+    };
+    if facts.plan.cni.switch {
+        return Vec::new();
+    }
+    let existing = facts.inventory.eni_configs.iter().map(|eni_config| eni_config.name.clone());
+    let planned = facts.plan.eni_configs.iter().map(|eni_config| eni_config.name.clone());
+    let eni_configs = existing.chain(planned).collect();
+    let mut wrong = Vec::new();
+    for group in &facts.plan.node_groups {
+        let Some(known) = facts.inventory.node_group(&group.name) else { continue };
+        let Some((_, in_use)) = template_in_use(facts, known) else { continue };
+        if versions.get(&group.name).is_none_or(|target| !uses(facts, known, target)) {
+            continue;
+        }
+        let nodes: Vec<Node> =
+            facts.inventory.nodes_of(&group.name).filter(|node| is_from(node, in_use)).cloned().collect();
+        wrong.extend(not_as_expected(&nodes, &settings, &eni_configs, &expected(group)));
+    }
+    wrong
+}
+
+fn hold_back(known: &NodeGroup, unproved: &[String], found: &mut Found) {
+    found.awaiting.push(Awaiting {
+        subject: Subject::NodeGroup(known.name.clone()),
+        what: format!("is not moved, since nodes of a group that was moved before it are not as planned: {}", unproved.join("; ")),
+        how: "remove the cause and let these nodes be replaced, or `apply --rollback` their group; --node-group moves this group alone".into(),
+        gated: true,
+    });
 }
 
 /// Where no version can be made that says the same, nothing but the user replaces the nodes.

@@ -6,7 +6,7 @@ use super::gate::settings_after;
 use super::launch_templates::Versions;
 use super::{Change, EniConfigBefore, Facts, Found, LaunchTemplateBefore, Stage, VersionRef};
 use crate::finding::Subject;
-use crate::inventory::{GapSource, LaunchTemplate};
+use crate::inventory::{GapSource, LaunchTemplate, NodeGroup};
 use crate::plan::MANAGED_BY_LABEL;
 use crate::resolve::resolve;
 
@@ -82,22 +82,55 @@ fn old_versions(
     (versions, former): (&Versions, &BTreeMap<String, Vec<i64>>),
     found: &mut Found,
 ) {
-    let id = template.launch_template_id.as_str();
-    let mut needed: BTreeSet<i64> = [template.default_version_number].into();
-    for group in &facts.inventory.node_groups {
-        let Some(used) = group.launch_template.as_ref().filter(|used| used.id.as_deref() == Some(id)) else { continue };
-        let Some(in_use) = template.resolve_version(used.version.as_deref()) else { continue };
-        needed.insert(in_use);
-        match former.get(&group.name).and_then(|versions| versions.first()) {
-            Some(number) => _ = needed.insert(*number),
-            // What the group was made with is in no update: it may be any of the older ones.
-            None => needed.extend(
-                template.versions.iter().map(|version| version.version_number).filter(|number| *number < in_use),
-            ),
+    // Once this diff has moved a group, the version in use now is the one that it came from.
+    let moves = |group: &NodeGroup| {
+        found.changes.iter().any(|change| matches!(change, Change::UpdateNodeGroup { name, .. } if *name == group.name))
+    };
+    let groups: Vec<(&NodeGroup, i64, Option<i64>)> = groups_on(facts, template)
+        .map(|(group, in_use)| {
+            let came_from = former.get(&group.name).and_then(|versions| versions.first()).copied();
+            (group, in_use, if moves(group) { Some(in_use) } else { came_from })
+        })
+        .collect();
+    let needed = needed(template, versions, &groups);
+    let mut spare: Vec<i64> = template
+        .versions
+        .iter()
+        .filter(|version| version.version_description.as_deref().is_some_and(|text| text.starts_with("eniplan ")))
+        .map(|version| version.version_number)
+        .filter(|number| !needed.contains(number))
+        .collect();
+    spare.sort_unstable_by(|a, b| b.cmp(a));
+    let mut old: Vec<i64> = spare.into_iter().skip(keep).rev().collect();
+    // What a group was made with is in no update: it may be any version that is older than the one in use.
+    for (group, in_use, came_from) in groups {
+        if came_from.is_some() || old.iter().all(|number| *number > in_use) {
+            continue;
         }
+        old.retain(|number| *number > in_use);
+        found.await_user(
+            Subject::LaunchTemplate(template.launch_template_id.clone()),
+            format!("its versions older than {in_use} stay: no update that EKS remembers says from which one node group {} came", group.name),
+            "they can go after the next update of the group",
+        );
+    }
+    if !old.is_empty() {
+        found.changes.push(Change::DeleteLaunchTemplateVersions {
+            launch_template_id: template.launch_template_id.clone(),
+            versions: old,
+            before: LaunchTemplateBefore::of(template),
+        });
+    }
+}
+
+fn needed(template: &LaunchTemplate, versions: &Versions, groups: &[(&NodeGroup, i64, Option<i64>)]) -> BTreeSet<i64> {
+    let mut needed: BTreeSet<i64> = [template.default_version_number].into();
+    for (_, in_use, came_from) in groups {
+        needed.insert(*in_use);
+        needed.extend(came_from);
     }
     let mut makes_a_version = false;
-    for target in versions.values().filter(|target| target.id.as_deref() == Some(id)) {
+    for target in versions.values().filter(|target| target.id.as_ref() == Some(&template.launch_template_id)) {
         match target.version {
             VersionRef::Number(number) => _ = needed.insert(number),
             VersionRef::CreatedBy(_) => makes_a_version = true,
@@ -107,22 +140,14 @@ fn old_versions(
     if !makes_a_version {
         needed.insert(template.latest_version_number);
     }
-    let is_ours =
-        |description: &Option<String>| description.as_deref().is_some_and(|text| text.starts_with("eniplan "));
-    let mut spare: Vec<i64> = template
-        .versions
-        .iter()
-        .filter(|version| is_ours(&version.version_description))
-        .map(|version| version.version_number)
-        .filter(|number| !needed.contains(number))
-        .collect();
-    spare.sort_unstable_by(|a, b| b.cmp(a));
-    let old: Vec<i64> = spare.into_iter().skip(keep).rev().collect();
-    if !old.is_empty() {
-        found.changes.push(Change::DeleteLaunchTemplateVersions {
-            launch_template_id: id.to_owned(),
-            versions: old,
-            before: LaunchTemplateBefore::of(template),
-        });
-    }
+    needed
+}
+
+/// The groups that use a template, with the number of the version that each uses.
+fn groups_on<'a>(facts: &Facts<'a>, template: &'a LaunchTemplate) -> impl Iterator<Item = (&'a NodeGroup, i64)> {
+    facts.inventory.node_groups.iter().filter_map(|group| {
+        let used = group.launch_template.as_ref()?;
+        let is_this = used.id.as_ref() == Some(&template.launch_template_id);
+        is_this.then(|| template.resolve_version(used.version.as_deref())).flatten().map(|in_use| (group, in_use))
+    })
 }

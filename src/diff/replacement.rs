@@ -51,7 +51,12 @@ fn is_left_behind(facts: &Facts<'_>, group: &NodeGroupPlan, known: &NodeGroup, n
         return false;
     }
     let Some((_, in_use)) = template_in_use(facts, known) else { return true };
-    node.labels.get(SOURCE_VERSION_LABEL).is_none_or(|version| *version != in_use.to_string())
+    !is_from(node, in_use)
+}
+
+/// Whether a node was launched from that version of its group's template.
+pub(super) fn is_from(node: &Node, version: i64) -> bool {
+    node.labels.get(SOURCE_VERSION_LABEL).is_some_and(|label| *label == version.to_string())
 }
 
 /// The template of a group, and the number of the version that it uses.

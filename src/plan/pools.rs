@@ -300,6 +300,7 @@ fn compare_with_existing(inventory: &Inventory, planned: &EniConfigPlan, notes: 
                 users.len(),
                 list(&users)
             );
+            let help = format!("{help}; `apply --replace-in-use` edits it all the same");
             notes.problem("eniconfig-in-use-elsewhere", subject(), message, help);
         }
     }

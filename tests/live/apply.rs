@@ -200,6 +200,15 @@ impl Run {
     }
 }
 
+/// Which candidate a node picks hangs on its instance id, which is another one each time.
+fn one_of_several(name: &Value) -> String {
+    let name = name.as_str().unwrap();
+    match name.rsplit_once('-') {
+        Some((set, number)) if number.parse::<u32>().is_ok() => format!("{set}-N"),
+        _ => name.to_owned(),
+    }
+}
+
 fn summary(inventory: &Value) -> Value {
     let list = |name: &str| inventory[name].as_array().cloned().unwrap_or_default();
     let templates: BTreeMap<String, Value> = list("launch_templates")
@@ -225,7 +234,7 @@ fn summary(inventory: &Value) -> Value {
         });
         json!({
             "group": node["labels"]["eks.amazonaws.com/nodegroup"], "zone": node["labels"]["topology.kubernetes.io/zone"],
-            "labels": of_ours.map(|(key, value)| (key.clone(), value.clone())).collect::<BTreeMap<_, _>>(),
+            "labels": of_ours.map(|(key, value)| (key.clone(), one_of_several(value))).collect::<BTreeMap<_, _>>(),
             "ready": node["ready"], "max_pods": node["max_pods"],
         })
         .to_string()

@@ -90,7 +90,11 @@ fn a_cluster_without_a_cni() {
 #[test]
 fn a_daemon_set_labels_and_pruning() {
     let (inventory, config) = key_change();
-    let world = World::with(&with_one_node_a_group(inventory), &config);
+    let world = World::with(&with_one_node_a_group(inventory), &fixture_config("hash"));
+    // So that EKS remembers from which version the groups came.
+    world.apply(&["--roll"]).ended(0);
+    world.wish(&config);
+    world.bench.forget_calls();
     converges(
         &world,
         &["--label-nodes", "--roll", "--prune", "--prune-versions", "1", "--take-over"],

@@ -24,7 +24,8 @@ const SOURCE_VERSION: &str = "eks.amazonaws.com/sourceLaunchTemplateVersion";
 type Wanted = BTreeMap<String, BTreeSet<String>>;
 
 /// Reads the templates and of each the versions in use, the default and the latest. Versions are asked for by number:
-/// a template can have thousands.
+/// a template can have thousands. Where groups share a template all are read: what a run that stopped has left is not
+/// the latest one for each of them.
 pub(in crate::live) async fn read_launch_templates(
     reading: &Reading,
     cluster: &str,
@@ -32,11 +33,15 @@ pub(in crate::live) async fn read_launch_templates(
     also: &AlsoRead,
 ) -> Vec<LaunchTemplate> {
     let mut wanted = Wanted::new();
+    let mut shared = BTreeSet::new();
     // Ours may be there without being in use: made for a group that is not managed, or left by a run that stopped.
     let mut names: BTreeSet<String> = [format!("eniplan-{cluster}-*")].into();
     let mut ids_without_name = BTreeSet::new();
     for template in node_groups.iter().filter_map(|group| group.launch_template.as_ref()) {
         let Some(id) = &template.id else { continue };
+        if wanted.contains_key(id) {
+            shared.insert(id.clone());
+        }
         wanted.entry(id.clone()).or_default().extend(template.version.clone());
         match &template.name {
             Some(name) => names.insert(name.clone()),
@@ -53,7 +58,7 @@ pub(in crate::live) async fn read_launch_templates(
     let (by_name, by_id, mut versions) = tokio::join!(
         in_chunks(&names, VALUES_PER_FILTER, async |names| describe_by_name(reading, names).await),
         existing(ids_without_name.into_iter().collect(), async |ids: &[String]| describe_by_id(reading, ids).await),
-        read_versions(reading, &wanted, also.all_versions),
+        read_versions(reading, &wanted, |id| also.all_versions || shared.contains(id)),
     );
 
     let (mut found, mut failures) = by_name;
@@ -65,7 +70,7 @@ pub(in crate::live) async fn read_launch_templates(
         found.into_iter().map(|template| (template.launch_template_id.clone(), template)).collect();
     let unused: Wanted =
         templates.keys().filter(|id| !wanted.contains_key(*id)).map(|id| (id.clone(), BTreeSet::new())).collect();
-    versions.extend(read_versions(reading, &unused, also.all_versions).await);
+    versions.extend(read_versions(reading, &unused, |_| also.all_versions).await);
     for (id, answer) in versions {
         match answer {
             Ok(found) => {
@@ -152,10 +157,10 @@ async fn describe_by_id(reading: &Reading, ids: &[String]) -> Result<Vec<LaunchT
 async fn read_versions(
     reading: &Reading,
     wanted: &Wanted,
-    all: bool,
+    all: impl Fn(&str) -> bool,
 ) -> Vec<(String, Result<Vec<LaunchTemplateVersion>, Failure>)> {
     futures_util::future::join_all(
-        wanted.iter().map(async |(id, numbers)| (id.clone(), versions_of(reading, id, numbers, all).await)),
+        wanted.iter().map(async |(id, numbers)| (id.clone(), versions_of(reading, id, numbers, all(id)).await)),
     )
     .await
 }

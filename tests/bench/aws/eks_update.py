@@ -18,7 +18,7 @@ def start(call, record, subject_name, kind, parameters):
         "status": "InProgress",
         "type": kind,
         "params": [{"type": name, "value": value} for name, value in parameters],
-        "createdAt": int(time.time()),
+        "createdAt": round(time.time(), 6),
         "errors": [],
     }
     record["updates"][update["id"]] = {"update": update, "subject": subject_name}
