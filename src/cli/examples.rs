@@ -133,7 +133,8 @@ Examples:
 
   # For CI and for monitoring
   eniplan verify --cluster demo -o junit > verify.xml
-  eniplan verify --cluster demo -o openmetrics > eniplan.prom
+  eniplan verify --cluster demo -o openmetrics > demo.prom.new
+  if [ -s demo.prom.new ]; then mv demo.prom.new demo.prom; fi
 
 Nothing is changed. Exit code 4: a finding of severity error, or with --watch: not right in time.";
 
