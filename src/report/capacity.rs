@@ -177,14 +177,14 @@ fn first_to_fill(first: &FirstToFill) -> String {
         None => String::new(),
     };
     format!(
-        "\n{} {} ({}) by {}{when}: it holds until {} has {} nodes in all; {} are wanted now\n",
+        "\n{} {} ({}) by {}{when}: it holds until {} has {} nodes in all; {} wanted now\n",
         styled(BOLD, "First to fill"),
         first.eni_configs.join(", "),
         first.subnet_id,
         first.node_group,
         first.node_group,
         first.node_group_fits,
-        first.node_group_desired
+        if first.node_group_desired == 1 { "1 is".to_owned() } else { format!("{} are", first.node_group_desired) }
     )
 }
 

@@ -150,13 +150,13 @@ fn first_to_fill(page: &mut Markup, capacity: &Capacity) {
         "p",
         &[("class", "first-to-fill")],
         &format!(
-            "First to fill: {} ({}) by {}{when}. It holds until {} has {} nodes in all; {} are wanted now.",
+            "First to fill: {} ({}) by {}{when}. It holds until {} has {} nodes in all; {} wanted now.",
             first.eni_configs.join(", "),
             first.subnet_id,
             first.node_group,
             first.node_group,
             first.node_group_fits,
-            first.node_group_desired
+            if first.node_group_desired == 1 { "1 is".to_owned() } else { format!("{} are", first.node_group_desired) }
         ),
     );
 }
