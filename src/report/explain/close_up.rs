@@ -83,6 +83,9 @@ fn interfaces(interfaces: &[InterfaceAt]) -> String {
     if interfaces.is_empty() {
         return format!("\n{}  none was found\n", styled(BOLD, "Interfaces"));
     }
+    // Groups are mostly the same, and a column of them makes lines too long for most terminals.
+    let shared = interfaces.first().map(|first| &first.groups);
+    let shared = shared.filter(|groups| interfaces.iter().all(|interface| interface.groups == **groups));
     let row = |interface: &InterfaceAt| {
         let role = match interface.role {
             Role::Primary => "the node's own",
@@ -90,26 +93,32 @@ fn interfaces(interfaces: &[InterfaceAt]) -> String {
             Role::Trunk => "trunk",
             Role::Other => "left alone by the CNI",
         };
-        let subnet = interface.cidr.map_or_else(|| "not in the VPC".to_owned(), |cidr| cidr.to_string());
         let verdict = match (interface.in_pod_subnet, interface.role, interface.addresses) {
             (Some(true), ..) => "right",
-            (Some(false), ..) => "not the pod subnet",
+            (Some(false), ..) => "elsewhere",
+            (None, ..) if interface.cidr.is_none() => "not in the VPC",
             (None, Role::Primary, 1..) => "holds addresses for pods",
             (None, ..) => "",
         };
-        vec![
+        let mut row = vec![
             interface.network_interface_id.clone(),
             format!("{}/{}", interface.network_card_index, interface.device_index),
             role.into(),
             interface.subnet_id.clone(),
-            subnet,
-            interface.groups.join(" "),
             interface.addresses.to_string(),
             verdict.into(),
-        ]
+        ];
+        row.extend(shared.is_none().then(|| interface.groups.join(" ")));
+        row
     };
-    let heads = ["interface", "card/device", "", "subnet", "CIDR", "groups", "addresses for pods", ""];
-    format!("\n{}\n{}", styled(BOLD, "Interfaces"), table(&heads, interfaces.iter().map(row).collect()))
+    let mut heads = vec!["interface", "device", "", "subnet", "pod addresses", ""];
+    heads.extend(shared.is_none().then_some("groups"));
+    let title = match shared.map(Vec::as_slice) {
+        None => styled(BOLD, "Interfaces"),
+        Some([]) => format!("{}  without security groups", styled(BOLD, "Interfaces")),
+        Some(groups) => format!("{}  with security groups {}", styled(BOLD, "Interfaces"), groups.join(", ")),
+    };
+    format!("\n{title}\n{}", table(&heads, interfaces.iter().map(row).collect()))
 }
 
 fn pods(pods: &[PodAt], shown: usize) -> String {
