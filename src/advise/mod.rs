@@ -17,6 +17,7 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::inventory::Inventory;
 use crate::plan::Plan;
+use crate::render::SourceFlags;
 
 /// The ways in which pods of a cluster get subnets other than their node's, cheapest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -141,11 +142,18 @@ pub struct InUse {
 }
 
 /// Judges all mechanisms. `wanted` takes the place of the cheapest one that fits, where it is named and fits.
+/// `source` is how the cluster was found, for the commands that come next.
 ///
 /// # Errors
 /// [`Error::Template`] and [`Error::RenderedInvalid`], which are defects of the program; [`Error::NothingToPrint`] when
 /// the mechanism that was named is ruled out.
-pub fn advise(inventory: &Inventory, config: &Config, plan: &Plan, wanted: Option<Mechanism>) -> Result<Advice, Error> {
+pub fn advise(
+    inventory: &Inventory,
+    config: &Config,
+    plan: &Plan,
+    wanted: Option<Mechanism>,
+    source: &SourceFlags,
+) -> Result<Advice, Error> {
     let needs = needs::needs(inventory, config, plan);
     let in_use = in_use::in_use(inventory);
     let mechanisms: Vec<Judgement> = Mechanism::ALL
@@ -172,7 +180,7 @@ pub fn advise(inventory: &Inventory, config: &Config, plan: &Plan, wanted: Optio
     };
     let steps = match choice {
         Some(mechanism) if done(mechanism) && mechanism != Mechanism::BootTimeMapping => Vec::new(),
-        Some(mechanism) => steps::steps(mechanism, inventory, plan, &needs)?,
+        Some(mechanism) => steps::steps(mechanism, inventory, plan, &needs, source)?,
         None => Vec::new(),
     };
     Ok(Advice {

@@ -8,7 +8,7 @@ use crate::config::LabelDesign;
 use crate::error::Error;
 use crate::inventory::Inventory;
 use crate::plan::{CniOwner, EniConfigPlan, LabelPlan, Plan};
-use crate::render::{node_class, render};
+use crate::render::{SourceFlags, node_class, render};
 use crate::resolve::ZONE_LABEL;
 
 pub(super) fn steps(
@@ -16,12 +16,13 @@ pub(super) fn steps(
     inventory: &Inventory,
     plan: &Plan,
     needs: &Needs<'_>,
+    source: &SourceFlags,
 ) -> Result<Vec<Step>, Error> {
     match mechanism {
         Mechanism::SubnetDiscovery => discovery(inventory, plan, needs),
         Mechanism::ZoneNamedEniConfigs => zone_named(inventory, plan),
         Mechanism::StaticLabels => static_labels(inventory, plan),
-        Mechanism::BootTimeMapping => Ok(boot_time(plan)),
+        Mechanism::BootTimeMapping => Ok(boot_time(plan, source)),
         Mechanism::AutoMode => auto_mode(inventory, plan, needs),
     }
 }
@@ -171,10 +172,11 @@ fn static_labels(inventory: &Inventory, plan: &Plan) -> Result<Vec<Step>, Error>
     Ok(steps)
 }
 
-fn boot_time(plan: &Plan) -> Vec<Step> {
+fn boot_time(plan: &Plan, source: &SourceFlags) -> Vec<Step> {
+    let run = |command| Step::Run { command, only_if: None };
     vec![
-        run(&["eniplan", "diff", "--cluster", &plan.cluster]),
-        run(&["eniplan", "apply", "--cluster", &plan.cluster]),
+        run(source.again(&["diff"], &plan.cluster)),
+        run(source.on_cluster(&["apply"], &plan.cluster)),
         Step::Other {
             what: "or, without `apply`: `eniplan generate` writes the files and says in which order they go".into(),
         },

@@ -4,6 +4,7 @@ mod capacity;
 mod change;
 mod examples;
 mod lint;
+mod source_flags;
 mod verify;
 
 use std::path::PathBuf;

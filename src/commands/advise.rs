@@ -8,7 +8,7 @@ use crate::check::{Facts, incomplete};
 use crate::cli::{AdviseArgs, Cli, Format, MechanismArg};
 use crate::error::{Error, ExitStatus};
 use crate::plan::plan;
-use crate::render::Rendered;
+use crate::render::{Rendered, SourceFlags};
 use crate::report;
 
 pub(super) fn run(args: &AdviseArgs, cli: &Cli) -> Result<Outcome, Error> {
@@ -21,7 +21,7 @@ pub(super) fn run(args: &AdviseArgs, cli: &Cli) -> Result<Outcome, Error> {
         MechanismArg::BootTimeMapping => Mechanism::BootTimeMapping,
         MechanismArg::AutoMode => Mechanism::AutoMode,
     });
-    let mut advice = advise(&loaded.inventory, &loaded.config, &planned.plan, wanted)?;
+    let mut advice = advise(&loaded.inventory, &loaded.config, &planned.plan, wanted, &args.source.flags())?;
     advice.notes.extend(later(&loaded, advice.choice)?);
     // What could not be read or decided is missing from what the mechanisms are judged by.
     let capacity = capacity(&loaded.inventory, &loaded.config, &planned.plan, &Question::default());
@@ -49,7 +49,7 @@ pub(super) fn run(args: &AdviseArgs, cli: &Cli) -> Result<Outcome, Error> {
 fn later(loaded: &Loaded, choice: Option<Mechanism>) -> Result<Option<String>, Error> {
     for at in loaded.way.iter().skip(loaded.point + 1) {
         let planned = plan(&loaded.inventory, &at.config);
-        let then = advise(&loaded.inventory, &at.config, &planned.plan, None)?.choice;
+        let then = advise(&loaded.inventory, &at.config, &planned.plan, None, &SourceFlags::default())?.choice;
         if let (Some(phase), Some(then)) = (&at.name, then.filter(|then| Some(*then) != choice)) {
             return Ok(Some(format!("from phase {phase} on it is {}", then.title())));
         }

@@ -4,11 +4,11 @@
 
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::plan::{Decided, decide};
 use super::{Data, Outcome, load, write_error};
-use crate::cli::{Cli, Format, InitArgs};
+use crate::cli::{Cli, Format, InitArgs, SourceArgs};
 use crate::error::{Error, ExitStatus};
 use crate::finding::has_errors;
 use crate::plan::proposal::propose;
@@ -52,19 +52,10 @@ pub(super) fn run(args: &InitArgs, cli: &Cli) -> Result<Outcome, Error> {
     Ok(Outcome { stdout, stderr: report::init::notes(&proposed, cli.quiet), status })
 }
 
-/// The flags that say where the cluster is, beside what the file says of it.
+/// The flags that say where the cluster is; the file says of which Region it is.
 fn source_flags(args: &InitArgs) -> Vec<String> {
-    let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
-    [
-        ("--inventory", path(&args.inventory)),
-        ("--from-dir", path(&args.from_dir)),
-        ("--profile", args.profile.clone()),
-        ("--kube-context", args.kube_context.clone()),
-    ]
-    .into_iter()
-    .filter_map(|(flag, value)| Some([flag.to_owned(), value?]))
-    .flatten()
-    .collect()
+    let flags = SourceArgs { region: None, ..args.source() }.flags();
+    [flags.files, flags.place].concat()
 }
 
 /// The line by which editors find the schema, where it lies beside the file.

@@ -13,6 +13,7 @@ pub mod proposed_config;
 mod read_back;
 mod registry;
 mod shell_words;
+mod source_flags;
 mod user_data_parts;
 
 use std::collections::BTreeMap;
@@ -27,6 +28,7 @@ use crate::user_data::{self, MergeProblem, Note};
 
 pub use node_class::node_class;
 pub use shell_words::shell_line;
+pub use source_flags::SourceFlags;
 
 pub use launch_template_files::{
     CreateLaunchTemplate, CreateLaunchTemplateVersion, LaunchTemplateRequest, same_version_again,
