@@ -30,11 +30,11 @@ pub struct VerifyArgs {
     pub watch: bool,
 
     /// With --watch: seconds until it gives up
-    #[arg(long, value_name = "SECONDS", default_value = "1800", requires = "watch", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "1800", requires = "watch", conflicts_with_all = ["inventory", "from_dir"], value_parser = seconds)]
     pub timeout: Duration,
 
     /// With --watch: seconds between two looks
-    #[arg(long, value_name = "SECONDS", default_value = "15", requires = "watch", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "15", requires = "watch", conflicts_with_all = ["inventory", "from_dir"], value_parser = seconds)]
     pub poll_interval: Duration,
 
     /// Format of the result
