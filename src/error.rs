@@ -87,7 +87,7 @@ pub enum Error {
         help: String,
     },
     /// The files of a folder of documents are not those of one cluster.
-    #[error("{path}: {message}")]
+    #[error("folder {path}: {message}")]
     Folder {
         /// The folder as the user named it.
         path: String,
@@ -156,6 +156,12 @@ pub enum Error {
         name: String,
         /// The rules that are there.
         known: Vec<String>,
+    },
+    /// `--skip` leaves out every rule that `--only` names.
+    #[error("no rule is left to look at: --skip leaves out all of --only {only}")]
+    NoRuleLeft {
+        /// The rules of `--only`.
+        only: String,
     },
     /// `--print` asked for something that this group or plan does not have.
     #[error("there is no {what} to print for {subject}")]
@@ -281,6 +287,7 @@ impl Error {
             Self::NoSuchRule { name, known } => {
                 format!("the nearest of its {} rules are: {}; docs/checks.md has them all", known.len(), nearest(name, known))
             }
+            Self::NoRuleLeft { .. } => "leave a rule out of --skip, or out of --only".into(),
             Self::NoSuchPhase { known, .. } if known.is_empty() => {
                 "eniplan.yaml has no phases; add them under spec.phases".into()
             }

@@ -82,7 +82,8 @@ fn report(inventory: &Value) -> Report {
 #[test]
 fn a_cluster_that_is_right() {
     insta::assert_snapshot!("right", page(&healthy(), &[]));
-    assert_eq!(page(&healthy(), &["--quiet"]), "exit 0\n");
+    let quiet = "exit 0\nRight: 12 nodes: all right; 24 pods in their pod subnets\n";
+    assert_eq!(page(&healthy(), &["--quiet"]), quiet);
 }
 
 #[test]
@@ -127,6 +128,106 @@ fn flags_limit_what_is_looked_at() {
     assert!(!rules(&["--skip", "pod-outside-pod-subnet"]).contains(&"pod-outside-pod-subnet".to_owned()));
     assert!(rules(&["--severity", "error"]).len() < all.len());
     assert_eq!(run(&inventory, &["--only", "nodes-outdated"]).0, 0);
+}
+
+/// A part of the inventory that was not read.
+fn unread(inventory: &mut Value, source: &str, action: &str, field: &str) {
+    let gap = json!({"source": source, "action": action, "code": "403", "message": format!("`{action}` is forbidden")});
+    inventory["gaps"].as_array_mut().unwrap().push(gap);
+    let field = inventory.pointer_mut(field).unwrap();
+    *field = if field.is_array() { json!([]) } else { Value::Null };
+}
+
+/// Everything that can be denied.
+fn denied() -> Value {
+    let mut inventory = healthy();
+    inventory["gaps"] = json!([]);
+    for (source, action, field) in [
+        ("subnets", "ec2:DescribeSubnets", "/subnets"),
+        ("security_groups", "ec2:DescribeSecurityGroups", "/security_groups"),
+        ("node_groups", "eks:ListNodegroups", "/node_groups"),
+        ("launch_templates", "ec2:DescribeLaunchTemplates", "/launch_templates"),
+        ("eni_configs", "list eniconfigs", "/eni_configs"),
+        ("aws_node", "get daemonsets", "/aws_node"),
+        ("nodes", "list nodes", "/nodes"),
+        ("pods", "list pods", "/observed/pods"),
+        ("cni_nodes", "list cninodes", "/observed/cni_nodes"),
+        ("network_interfaces", "ec2:DescribeNetworkInterfaces", "/observed/network_interfaces"),
+    ] {
+        unread(&mut inventory, source, action, field);
+    }
+    inventory
+}
+
+#[test]
+fn what_was_not_read_is_said_once_and_counts_as_nothing() {
+    insta::assert_snapshot!("denied", page(&denied(), &[]));
+    insta::assert_snapshot!("denied-skipped", page(&denied(), &["--skip", "read-failed,evidence-unread"]));
+    let mut inventory = healthy();
+    inventory["gaps"] = json!([]);
+    unread(&mut inventory, "nodes", "list nodes", "/nodes");
+    let report = report(&inventory);
+    assert!(report.absent.is_empty() && !report.is_right(), "{report:#?}");
+    let headline = page(&inventory, &["-q"]).lines().nth(1).unwrap().to_owned();
+    assert!(headline.starts_with("Cannot tell: ") && headline.contains("nodes were not read"), "{headline}");
+}
+
+/// No check passes whose evidence was not read.
+#[test]
+fn checks_without_evidence_are_skipped() {
+    let cases = |inventory: &Value| -> Vec<String> {
+        let (_, stdout, _) = run(inventory, &["-o", "junit", "--skip", "read-failed,evidence-unread"]);
+        let passed = |line: &&str| line.contains("<testcase ") && line.ends_with("/>");
+        let name = |line: &str| line.split(" name=\"").nth(1).unwrap()[..2].to_owned();
+        stdout.lines().filter(passed).map(name).collect()
+    };
+    assert_eq!(cases(&denied()), [""; 0]);
+    let mut planning = healthy();
+    planning.as_object_mut().unwrap().remove("observed");
+    let passed = cases(&planning);
+    for check in ["00", "11", "12", "13", "14", "18", "25", "26"] {
+        assert!(!passed.contains(&check.to_owned()), "{passed:?}");
+    }
+    assert!(passed.contains(&"04".to_owned()), "{passed:?}");
+}
+
+/// What comes next finds the cluster and the wishes as the run did.
+#[test]
+fn commands_repeat_the_flags() {
+    let commands = |arguments: &[&str]| -> Vec<String> {
+        let (_, stdout, _) = run(&unwell(), &[arguments, &["-o", "json"]].concat());
+        let document: Value = serde_json::from_str(&stdout).unwrap();
+        let of_steps =
+            document["next"].as_array().unwrap().iter().flat_map(|step| step["commands"].as_array().unwrap());
+        let own = of_steps.map(|command| command.as_str().unwrap().to_owned());
+        own.filter(|command| command.starts_with("eniplan ")).collect()
+    };
+    let explain = "eniplan explain ip-10-128-3-41.ec2.internal --inventory - --profile 'a b' --kube-context it --config eniplan.yaml";
+    assert_eq!(commands(&["--profile", "a b", "--kube-context", "it"]), [explain]);
+}
+
+#[test]
+fn nodes_that_are_awaited_are_the_next_step() {
+    let mut inventory = healthy();
+    let gone = nodes_of(&mut inventory, "jobs")[0]["name"].clone();
+    inventory["nodes"].as_array_mut().unwrap().retain(|node| node["name"] != gone);
+    insta::assert_snapshot!("awaited", page(&inventory, &[]));
+}
+
+#[test]
+fn what_flags_hide_is_counted() {
+    let (code, stdout, _) = run(&unwell(), &["--only", "nodes-outdated"]);
+    assert_eq!((code, stdout.lines().nth(1).unwrap()), (0, "3 errors, 1 warning not shown: --only"));
+    let (_, stdout, _) = run(&unwell(), &["--skip", "pod-outside-pod-subnet", "-q"]);
+    assert_eq!(stdout.lines().nth(1).unwrap(), "1 error not shown: --skip");
+    let nothing = page(&healthy(), &["--only", "nodes-outdated", "--skip", "nodes-outdated"]);
+    insta::assert_snapshot!("no-rule-left", nothing);
+    for source in [["--cluster", "demo"], ["--inventory", "inventory.json"]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_eniplan"));
+        let output = command.args(["verify", "--timeout", "5"]).args(source).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && stderr.contains("--timeout"), "{stderr}");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::Facts;
 use crate::finding::{Problem, Subject};
-use crate::inventory::{Gap, GapSource};
+use crate::inventory::{Gap, GapSource, OBSERVED};
 
 fn subject(facts: &Facts<'_>) -> Subject {
     Subject::Cluster(facts.inventory.cluster.name.clone())
@@ -150,7 +150,7 @@ pub(super) fn read_failed(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
     for gap in &facts.inventory.gaps {
         // Routes feed warnings only, and are stated by `routes-unread`; what only `verify` looks at concerns no plan.
         if gap.source == GapSource::RouteTables
-            || is_evidence(gap.source)
+            || OBSERVED.contains(&gap.source)
             || asked_an_endpoint_that_is_missing(facts, gap)
             || replaced_by_add_on(facts, gap)
         {
@@ -158,12 +158,6 @@ pub(super) fn read_failed(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
         }
         problems.push(gap_problem("read-failed", gap));
     }
-}
-
-/// Parts of the inventory that no plan depends on.
-pub(super) fn is_evidence(source: GapSource) -> bool {
-    use GapSource::{CniNodes, Ec2NodeClasses, NetworkInterfaces, NodePools, Pods, SecurityGroupPolicies};
-    matches!(source, Pods | NetworkInterfaces | CniNodes | SecurityGroupPolicies | NodePools | Ec2NodeClasses)
 }
 
 /// Without an endpoint there is no API server to ask; `cluster-not-ready` says so once.
@@ -195,13 +189,13 @@ pub(super) fn gap_problem(rule: &'static str, gap: &Gap) -> Problem {
         let help = format!("{}, then run again", gap.remedy());
         return Problem::new(rule, Subject::Read(gap.action.clone()), gap.message.clone(), help);
     }
-    let of = gap.resource.as_ref().map_or_else(String::new, |resource| format!(" of {resource}"));
+    let of = gap.asked_of().map_or_else(String::new, |resource| format!(" of {resource}"));
     let code = gap.code.as_ref().map_or_else(String::new, |code| format!(" with {code}"));
     let caller = gap.caller.as_deref().unwrap_or("the caller");
     Problem::new(
         rule,
         Subject::Read(gap.action.clone()),
         format!("it did not succeed{}{code}: {}", of.replacen(" of ", " for ", 1), gap.message),
-        format!("allow {caller} to `{}`{of}, then read the inventory again", gap.action),
+        format!("allow {caller} to `{}`{of}, then read the cluster again", gap.action),
     )
 }

@@ -87,7 +87,7 @@ fn selection(args: &VerifyArgs) -> Result<Selection, Error> {
         let known = RULES.iter().map(|rule| rule.id).filter(|id| is_checked(id)).map(str::to_owned).collect();
         return Err(Error::NoSuchRule { name: (*name).into(), known });
     }
-    Ok(Selection {
+    let selection = Selection {
         only: args.only.clone(),
         skip: args.skip.clone(),
         least: Some(match args.severity {
@@ -96,13 +96,18 @@ fn selection(args: &VerifyArgs) -> Result<Selection, Error> {
             LeastSevere::Note => Severity::Note,
         }),
         node_groups: args.source.node_group.iter().cloned().collect(),
-    })
+        source: args.source.flags(),
+    };
+    if selection.takes_nothing() {
+        return Err(Error::NoRuleLeft { only: selection.only.join(",") });
+    }
+    Ok(selection)
 }
 
 fn data(args: &VerifyArgs, selection: &Selection, report: &Report, cli: &Cli) -> Result<Data, Error> {
     Ok(match args.output {
-        VerifyFormat::Human => Data::Text(report::verify::text(report, cli.quiet, cli.verbose)),
-        VerifyFormat::Json => Data::Bytes(report::verify::json(report)?.into()),
+        VerifyFormat::Human => Data::Text(report::verify::text(report, selection, cli.quiet, cli.verbose)),
+        VerifyFormat::Json => Data::Bytes(report::verify::json(report, selection)?.into()),
         VerifyFormat::Sarif => Data::Bytes(report::sarif::document(&report.findings)?.into()),
         VerifyFormat::Junit => Data::Bytes(report::verify::junit(report, selection).into()),
         VerifyFormat::Openmetrics => Data::Bytes(report::verify::open_metrics(report).into()),

@@ -16,6 +16,8 @@ mod observed;
 mod pseudonyms;
 pub mod redact;
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -133,6 +135,11 @@ impl Gap {
         self.code.as_deref().filter(|code| *code == NO_FILE).and(self.message.split('`').nth(1))
     }
 
+    /// What it was asked of, where the action does not say that already.
+    pub fn asked_of(&self) -> Option<&str> {
+        self.resource.as_deref().filter(|resource| !self.action.ends_with(&format!(" {resource}")))
+    }
+
     /// What closes it, to begin a help line.
     pub fn remedy(&self) -> String {
         if self.missing_file_command().is_some() { "make the file".into() } else { format!("allow `{}`", self.action) }
@@ -165,7 +172,66 @@ pub enum GapSource {
     Ec2NodeClasses,
 }
 
+impl GapSource {
+    /// The part as people call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Vpc => "VPC",
+            Self::Subnets => "subnets",
+            Self::SecurityGroups => "security groups",
+            Self::RouteTables => "route tables",
+            Self::NodeGroups => "node groups",
+            Self::LaunchTemplates => "launch templates",
+            Self::Images => "images",
+            Self::InstanceTypes => "instance types",
+            Self::AddOn => "vpc-cni add-on",
+            Self::EniConfigCrd => "ENIConfig definition",
+            Self::EniConfigs => "ENIConfigs",
+            Self::AwsNode => "aws-node",
+            Self::Nodes => "nodes",
+            Self::Pods => "pods",
+            Self::NetworkInterfaces => "network interfaces",
+            Self::CniNodes => "CNINodes",
+            Self::SecurityGroupPolicies => "SecurityGroupPolicies",
+            Self::NodePools => "NodePools",
+            Self::Ec2NodeClasses => "EC2NodeClasses",
+        }
+    }
+
+    /// Whether the Kubernetes API has it, so that a role of Kubernetes lets it be read.
+    pub fn is_of_kubernetes(self) -> bool {
+        matches!(
+            self,
+            Self::EniConfigCrd
+                | Self::EniConfigs
+                | Self::AwsNode
+                | Self::Nodes
+                | Self::Pods
+                | Self::CniNodes
+                | Self::SecurityGroupPolicies
+                | Self::NodePools
+                | Self::Ec2NodeClasses
+        )
+    }
+}
+
+/// What only `inventory --for verify` reads.
+pub const OBSERVED: [GapSource; 6] = [
+    GapSource::Pods,
+    GapSource::NetworkInterfaces,
+    GapSource::CniNodes,
+    GapSource::SecurityGroupPolicies,
+    GapSource::NodePools,
+    GapSource::Ec2NodeClasses,
+];
+
 impl Inventory {
+    /// The parts that were not read, or not whole.
+    pub fn unread(&self) -> BTreeSet<GapSource> {
+        let observed = if self.observed.is_none() { &OBSERVED[..] } else { &[] };
+        self.gaps.iter().map(|gap| gap.source).chain(observed.iter().copied()).collect()
+    }
+
     /// Reads an inventory from JSON text. `path` is used in errors only.
     ///
     /// # Errors

@@ -71,7 +71,7 @@ impl Events {
     }
 
     pub(super) fn source(&self, source: GapSource, count: usize, failed: usize) {
-        self.emit(Progress::Source(SourceRead { name: name_of(source), count, failed }));
+        self.emit(Progress::Source(SourceRead { name: source.name(), count, failed }));
     }
 
     pub(super) fn call(
@@ -99,30 +99,5 @@ impl Events {
     fn emit(&self, progress: Progress) {
         // Nobody listens any more only when the run was given up; then the event has no reader either.
         let _ = self.sender.send(progress);
-    }
-}
-
-/// The part as people call it.
-fn name_of(source: GapSource) -> &'static str {
-    match source {
-        GapSource::Vpc => "VPC",
-        GapSource::Subnets => "subnets",
-        GapSource::SecurityGroups => "security groups",
-        GapSource::RouteTables => "route tables",
-        GapSource::NodeGroups => "node groups",
-        GapSource::LaunchTemplates => "launch templates",
-        GapSource::Images => "images",
-        GapSource::InstanceTypes => "instance types",
-        GapSource::AddOn => "vpc-cni add-on",
-        GapSource::EniConfigCrd => "ENIConfig definition",
-        GapSource::EniConfigs => "ENIConfigs",
-        GapSource::AwsNode => "aws-node",
-        GapSource::Nodes => "nodes",
-        GapSource::Pods => "pods",
-        GapSource::NetworkInterfaces => "network interfaces",
-        GapSource::CniNodes => "CNINodes",
-        GapSource::SecurityGroupPolicies => "SecurityGroupPolicies",
-        GapSource::NodePools => "NodePools",
-        GapSource::Ec2NodeClasses => "EC2NodeClasses",
     }
 }

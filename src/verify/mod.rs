@@ -4,7 +4,7 @@ mod close_up;
 mod next;
 mod select;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,7 +15,7 @@ use crate::check::live::{CannotTell, JudgedNode, LiveFacts, Standing, cannot_tel
 use crate::check::{Facts, graded, live_findings};
 use crate::config::Config;
 use crate::error::Error;
-use crate::finding::{Finding, Problem, has_errors};
+use crate::finding::{Finding, Problem, Severity, has_errors};
 use crate::inventory::{GapSource, Inventory};
 use crate::plan::{NodeGroupPlan, Plan, Planned, plan};
 use crate::render::{Rendered, render};
@@ -35,6 +35,8 @@ pub struct Report {
     pub collected_at: String,
     /// Whether pods and interfaces were read; otherwise nothing is known but what nodes are called and labelled.
     pub evidence_read: bool,
+    /// Parts of the inventory that were not read, or not whole. No check that reads from them counts as passed.
+    pub unread: BTreeSet<GapSource>,
     /// How the nodes stand, per group and zone.
     pub groups: Vec<GroupReport>,
     /// Each node, by name.
@@ -45,6 +47,8 @@ pub struct Report {
     pub left_out: BTreeMap<&'static str, u64>,
     /// What is wrong: the worst first, and of what is as bad causes before what follows from them.
     pub findings: Vec<Finding>,
+    /// Findings of rules that were not asked for, by severity.
+    pub not_shown: BTreeMap<Severity, usize>,
     /// What cannot be read or proved, with the command that tells. Never counted as passed.
     pub cannot_tell: Vec<CannotTell>,
 }
@@ -142,7 +146,9 @@ pub fn verify(
 ) -> Result<Report, Error> {
     let measure = Measure::new(inventory, config, problems)?;
     let live = LiveFacts::new(measure.facts(inventory, config));
-    let mut findings = selection.findings(live_findings(&live, &measure.problems));
+    let all = live_findings(&live, &measure.problems);
+    let not_shown = selection.not_shown(&all);
+    let mut findings = selection.findings(all);
     findings.sort_by_key(|finding| (finding.severity, first_check(&finding.rule)));
     let nodes: Vec<NodeReport> = live.nodes.iter().map(report_node).filter(|node| selection.takes(node)).collect();
     Ok(Report {
@@ -150,12 +156,14 @@ pub fn verify(
         region: inventory.region.clone(),
         collected_at: inventory.collected_at.clone(),
         evidence_read: evidence_read(inventory),
+        unread: inventory.unread(),
         groups: groups(&nodes),
         absent: absent(inventory, &measure.plan, &nodes, selection),
         nodes,
         left_out: live.left_out.clone(),
         findings,
-        cannot_tell: selection.cannot_tell(cannot_tell(&live)),
+        not_shown,
+        cannot_tell: selection.cannot_tell(cannot_tell(&live, &selection.source)),
     })
 }
 
@@ -242,6 +250,10 @@ fn absent(inventory: &Inventory, plan: &Plan, nodes: &[NodeReport], selection: &
         (absent > 0).then(|| (group.name.clone(), absent))
     };
     let asked = |group: &&NodeGroupPlan| selection.takes_group(&group.name);
+    // Nodes that were not read are not nodes that are missing.
+    if inventory.gaps.iter().any(|gap| matches!(gap.source, GapSource::Nodes | GapSource::NodeGroups)) {
+        return BTreeMap::new();
+    }
     plan.node_groups.iter().filter(asked).filter_map(|group| missing(&group)).collect()
 }
 
@@ -258,6 +270,7 @@ impl Report {
     /// Whether every node is there and stands right, as far as pods and interfaces prove it, and nothing is an error.
     pub fn is_right(&self) -> bool {
         self.evidence_read
+            && !self.unread.contains(&GapSource::Nodes)
             && self.absent.is_empty()
             && self.nodes.iter().all(|node| node.standing == Standing::Right)
             && !has_errors(&self.findings)

@@ -1,11 +1,12 @@
 //! Which rules, and which nodes, a report is about.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::NodeReport;
 use crate::check::live::CannotTell;
 use crate::check::live::matrix::{CHECKS, is_checked};
 use crate::finding::{Finding, Severity, Subject};
+use crate::render::SourceFlags;
 
 /// What was asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub struct Selection {
     pub least: Option<Severity>,
     /// Only these node groups; empty means all nodes.
     pub node_groups: Vec<String>,
+    /// How the cluster was found, for the commands that come next.
+    pub source: SourceFlags,
 }
 
 impl Selection {
@@ -31,6 +34,21 @@ impl Selection {
             self.takes_rule(&finding.rule) && self.least.is_none_or(|least| finding.severity <= least) && of_group
         };
         findings.into_iter().filter(asked).collect()
+    }
+
+    /// What would have been found by the rules that were not asked for.
+    pub(super) fn not_shown(&self, findings: &[Finding]) -> BTreeMap<Severity, usize> {
+        let all_rules = Self { only: Vec::new(), skip: Vec::new(), ..self.clone() };
+        let mut counts = BTreeMap::new();
+        for finding in all_rules.findings(findings.to_vec()).iter().filter(|finding| !self.takes_rule(&finding.rule)) {
+            *counts.entry(finding.severity).or_default() += 1;
+        }
+        counts
+    }
+
+    /// Whether it leaves out every rule that it names.
+    pub fn takes_nothing(&self) -> bool {
+        !self.only.is_empty() && !self.only.iter().any(|rule| self.takes_rule(rule))
     }
 
     /// Whether a rule was asked for.

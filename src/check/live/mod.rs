@@ -7,6 +7,7 @@ mod interfaces;
 mod judge;
 pub mod matrix;
 mod names;
+pub mod parts;
 mod routes;
 mod second_reader;
 mod settings;

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::LiveFacts;
-use crate::render::shell_line;
+use crate::inventory::Gap;
+use crate::render::{SourceFlags, shell_line};
 use crate::resolve::behaviours::{APPLIES_EXCLUSION_TAGS, DESCRIBES_SECURITY_GROUPS};
 use crate::resolve::is_zone_label;
 
@@ -19,36 +20,38 @@ pub struct CannotTell {
     pub because: String,
     /// The command that tells.
     pub command: String,
+    /// The read that did not succeed, by the name that findings have for it; absent where none was tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read: Option<String>,
 }
 
 /// A command line; names come from the cluster, so that they are quoted where a shell would read more into them.
-fn words(words: &[&str]) -> String {
-    let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-    shell_line(&words).unwrap_or_default()
+fn line(words: &[String]) -> String {
+    shell_line(words).unwrap_or_default()
 }
 
-/// Everything that is open.
-pub fn cannot_tell(live: &LiveFacts<'_>) -> Vec<CannotTell> {
+fn words(words: &[&str]) -> String {
+    line(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
+}
+
+/// Everything that is open; `source` is how the cluster was found.
+pub fn cannot_tell(live: &LiveFacts<'_>, source: &SourceFlags) -> Vec<CannotTell> {
     let mut open = Vec::new();
     let inventory = live.facts.inventory;
     let cluster = &inventory.cluster.name;
+    open.extend(inventory.gaps.iter().map(|gap| unread(gap, cluster)));
     let mut tell = |check, what: String, because: &str, command: String| {
-        open.push(CannotTell { check, what, because: because.into(), command });
+        open.push(CannotTell { check, what, because: because.into(), command, read: None });
     };
     if inventory.observed.is_none() {
-        tell(
-            12,
-            "where interfaces and pods are".into(),
-            "the inventory was made for planning",
-            words(&["eniplan", "inventory", "--for", "verify", "--cluster", cluster]),
-        );
-    }
-    for gap in &inventory.gaps {
-        let resource = gap.resource.as_ref().map(|resource| format!(" of {resource}")).unwrap_or_default();
-        let command = gap
-            .missing_file_command()
-            .map_or_else(|| words(&["eniplan", "iam-policy", "--for", "verify", "--cluster", cluster]), str::to_owned);
-        tell(0, format!("what {}{resource} would say", gap.action), &gap.message, command);
+        let (because, command) = if source.is_folder() {
+            let command = "kubectl get pods --all-namespaces --output json > pods.json";
+            ("the folder has none of the files that only `verify` looks at", command.to_owned())
+        } else {
+            let read = source.on_cluster(&["inventory", "--for", "verify"], cluster);
+            ("the inventory was made for planning", line(&read))
+        };
+        tell(12, "where interfaces and pods are".into(), because, command);
     }
     if let Some(version) = live.settings.as_ref().and_then(|settings| settings.version)
         && APPLIES_EXCLUSION_TAGS.of(version)
@@ -88,7 +91,7 @@ pub fn cannot_tell(live: &LiveFacts<'_>) -> Vec<CannotTell> {
             15,
             "how many whole /28 blocks the pod subnets have left".into(),
             "EC2 counts free addresses, not free blocks",
-            "eniplan capacity".into(),
+            line(&source.again(&["capacity"], cluster)),
         );
     }
     let branch: usize = live.nodes.iter().map(|node| node.pods.branch).sum();
@@ -124,6 +127,23 @@ pub fn cannot_tell(live: &LiveFacts<'_>) -> Vec<CannotTell> {
     open.sort();
     open.dedup();
     open
+}
+
+/// A read that did not succeed. Rights on the Kubernetes API are a role's there, not those of a policy of IAM.
+fn unread(gap: &Gap, cluster: &str) -> CannotTell {
+    let of = gap.asked_of().map(|resource| format!(" of {resource}")).unwrap_or_default();
+    let command = match gap.missing_file_command() {
+        Some(command) => command.to_owned(),
+        None if gap.source.is_of_kubernetes() => words(&["eniplan", "iam-policy", "--for", "verify", "--rbac"]),
+        None => words(&["eniplan", "iam-policy", "--for", "verify", "--cluster", cluster]),
+    };
+    CannotTell {
+        check: 0,
+        what: format!("anything that only `{}`{of} says", gap.action),
+        because: gap.message.clone(),
+        command,
+        read: Some(gap.action.clone()),
+    }
 }
 
 /// The command that tells whether aws-node's role may call something.

@@ -5,6 +5,7 @@
 use super::super::style::printable;
 use crate::check::live::CannotTell;
 use crate::check::live::matrix::CHECKS;
+use crate::check::live::parts::parts;
 use crate::finding::{Finding, Severity};
 use crate::verify::{Report, Selection};
 
@@ -18,6 +19,8 @@ struct Case<'a> {
     asked: bool,
     findings: Vec<&'a Finding>,
     open: Vec<&'a CannotTell>,
+    /// Parts of the inventory that it looks at and that were not read.
+    unread: Vec<&'static str>,
 }
 
 /// The document.
@@ -31,6 +34,12 @@ pub fn junit(report: &Report, selection: &Selection) -> String {
         asked,
         findings: report.findings.iter().filter(|finding| of_check(finding, number)).collect(),
         open: report.cannot_tell.iter().filter(|open| open.check == number).collect(),
+        unread: report
+            .unread
+            .iter()
+            .filter(|part| number == EVERYTHING.0 || parts(number).contains(part))
+            .map(|part| part.name())
+            .collect(),
     };
     let mut cases = vec![case(EVERYTHING.0, EVERYTHING.1, true)];
     cases.extend(CHECKS.iter().map(|check| {
@@ -65,7 +74,8 @@ impl Case<'_> {
         if !self.asked {
             return Some("not asked for".into());
         }
-        let open: Vec<String> = self.open.iter().map(|open| cannot_tell(open)).collect();
+        let unread = (!self.unread.is_empty()).then(|| format!("not read: {}", self.unread.join(", ")));
+        let open: Vec<String> = unread.into_iter().chain(self.open.iter().map(|open| cannot_tell(open))).collect();
         (!open.is_empty()).then(|| open.join("\n"))
     }
 

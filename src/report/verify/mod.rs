@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::json::{SCHEMA_VERSION, pretty};
 use crate::check::live::Standing;
 use crate::error::Error;
-use crate::verify::{Report, Step};
+use crate::verify::{Report, Selection, Step};
 
 pub use junit::junit;
 pub use open_metrics::open_metrics;
@@ -35,8 +35,8 @@ pub struct Document<'a> {
 ///
 /// # Errors
 /// [`Error::Serialise`]; a defect of the program.
-pub fn json(report: &Report) -> Result<String, Error> {
-    pretty("the report", &Document { schema_version: SCHEMA_VERSION, report, next: report.next() })
+pub fn json(report: &Report, selection: &Selection) -> Result<String, Error> {
+    pretty("the report", &Document { schema_version: SCHEMA_VERSION, report, next: report.next(selection) })
 }
 
 /// All standings, in the order in which they are shown.

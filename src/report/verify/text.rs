@@ -4,23 +4,28 @@ use super::super::findings::count;
 use super::super::style::{ADDED, BOLD, CHANGED, DIM, REMOVED, of, styled};
 use super::super::table::table;
 use super::{STANDINGS, words};
-use crate::check::live::Standing;
-use crate::finding::{Finding, Severity, has_errors};
-use crate::verify::{GroupReport, Report};
+use crate::check::live::{CannotTell, Standing};
+use crate::finding::{Finding, Severity, Subject, has_errors};
+use crate::inventory::GapSource;
+use crate::verify::{GroupReport, Report, Selection};
 
 /// Lines of evidence that are shown of each finding, unless all are asked for.
 const SHOWN: usize = 5;
 
-/// The report. Quiet leaves the errors only, verbose shows all evidence.
-pub fn text(report: &Report, quiet: bool, verbose: bool) -> String {
+/// Rules that say what was not read. What they keep from being told is not wrong.
+const UNREAD: [&str; 2] = ["read-failed", "evidence-unread"];
+
+/// The report. Quiet leaves the verdict and the errors, verbose shows all evidence.
+pub fn text(report: &Report, selection: &Selection, quiet: bool, verbose: bool) -> String {
     let shown = if verbose { usize::MAX } else { SHOWN };
     let findings = |least: Severity| -> String {
         report.findings.iter().filter(|found| found.severity <= least).map(|found| finding(found, shown)).collect()
     };
-    if quiet {
-        return findings(Severity::Error);
-    }
     let mut text = format!("{}\n", headline(report));
+    text.push_str(&not_shown(report, selection));
+    if quiet {
+        return text + &findings(Severity::Error);
+    }
     text.push_str(&styled(
         DIM,
         &format!("{}, {}, as it was at {}", report.cluster, report.region, report.collected_at),
@@ -30,7 +35,7 @@ pub fn text(report: &Report, quiet: bool, verbose: bool) -> String {
         text.push_str(&format!("\n{}", findings(Severity::Note)));
     }
     text.push_str(&cannot_tell(report));
-    text.push_str(&next(report));
+    text.push_str(&next(report, selection));
     text
 }
 
@@ -38,10 +43,12 @@ pub fn text(report: &Report, quiet: bool, verbose: bool) -> String {
 pub(super) fn headline(report: &Report) -> String {
     let standing = report.standing();
     let nodes = match report.nodes.len() {
+        0 if report.unread.contains(&GapSource::Nodes) => "nodes were not read".to_owned(),
         0 => "no nodes that run aws-node".to_owned(),
         nodes => {
             let stand = |one: &Standing| {
                 standing.get(one).map(|count| match (count, nodes) {
+                    (count, 2..) if *count == nodes && *one == Standing::CannotTell => "cannot tell of any".into(),
                     (count, 2..) if *count == nodes => format!("all {}", words(*one)),
                     _ => format!("{count} {}", words(*one)),
                 })
@@ -60,23 +67,47 @@ pub(super) fn headline(report: &Report) -> String {
         }
     };
     let (style, verdict) = verdict(report);
-    let findings = if report.findings.is_empty() { String::new() } else { format!("; {}", count(&report.findings)) };
-    format!("{} {}", styled(style.bold(), &format!("{verdict}:")), styled(BOLD, &format!("{nodes}; {pods}{findings}")))
+    // Errors decide, so they are said before how many nodes are right in spite of them.
+    let facts = match count(&report.findings) {
+        findings if has_errors(&report.findings) => [findings, nodes, pods].join("; "),
+        findings if !report.findings.is_empty() => [nodes, pods, findings].join("; "),
+        _ => [nodes, pods].join("; "),
+    };
+    format!("{} {}", styled(style.bold(), &format!("{verdict}:")), styled(BOLD, &facts))
 }
 
 fn verdict(report: &Report) -> (anstyle::Style, &'static str) {
     let standing = report.standing();
     let any = |of: Standing| standing.contains_key(&of);
-    if any(Standing::Wrong) || has_errors(&report.findings) {
+    let is_wrong = |finding: &Finding| finding.severity == Severity::Error && !UNREAD.contains(&finding.rule.as_str());
+    if any(Standing::Wrong) || report.findings.iter().any(is_wrong) {
         return (REMOVED, "Wrong");
     }
-    if any(Standing::CannotTell) || !report.evidence_read {
+    let nodes_unread = report.unread.contains(&GapSource::Nodes);
+    if any(Standing::CannotTell) || !report.evidence_read || nodes_unread || has_errors(&report.findings) {
         return (CHANGED, "Cannot tell");
     }
     if any(Standing::Outdated) || any(Standing::NeedsReplacement) || !report.absent.is_empty() {
         return (CHANGED, "Not yet");
     }
     (ADDED, "Right")
+}
+
+/// What the flags hide, so that nobody takes it for not there.
+fn not_shown(report: &Report, selection: &Selection) -> String {
+    if report.not_shown.is_empty() {
+        return String::new();
+    }
+    let counted = |(severity, count): (&Severity, &usize)| {
+        format!("{count} {}{}", severity.word(), if *count == 1 { "" } else { "s" })
+    };
+    let counts: Vec<String> = report.not_shown.iter().map(counted).collect();
+    let flags: Vec<&str> = [("--only", &selection.only), ("--skip", &selection.skip)]
+        .into_iter()
+        .filter(|(_, rules)| !rules.is_empty())
+        .map(|(flag, _)| flag)
+        .collect();
+    format!("{} not shown: {}\n", counts.join(", "), flags.join(" and "))
 }
 
 /// A row for each group and zone; columns that would be empty are left out.
@@ -139,20 +170,32 @@ fn finding(finding: &Finding, shown: usize) -> String {
     text
 }
 
+/// What no finding says already; a command that tells several things stands once.
 fn cannot_tell(report: &Report) -> String {
-    if report.cannot_tell.is_empty() {
+    let said = |open: &CannotTell| {
+        let is_of =
+            |subject: &Subject| matches!((subject, &open.read), (Subject::Read(said), Some(read)) if said == read);
+        report.findings.iter().any(|finding| is_of(&finding.subject))
+    };
+    let open: Vec<&CannotTell> = report.cannot_tell.iter().filter(|open| !said(open)).collect();
+    if open.is_empty() {
         return String::new();
     }
     let mut text = format!("\n{}\n", styled(BOLD, "Cannot tell"));
-    for open in &report.cannot_tell {
-        text.push_str(&format!("  {}: {}\n", open.what, open.because));
-        text.push_str(&format!("    {}\n", styled(DIM, &open.command)));
+    for (index, first) in open.iter().enumerate() {
+        if open.iter().take(index).any(|before| before.command == first.command) {
+            continue;
+        }
+        for open in open.iter().filter(|open| open.command == first.command) {
+            text.push_str(&format!("  {}: {}\n", open.what, open.because));
+        }
+        text.push_str(&format!("    {}\n", styled(DIM, &first.command)));
     }
     text
 }
 
-fn next(report: &Report) -> String {
-    let steps = report.next();
+fn next(report: &Report, selection: &Selection) -> String {
+    let steps = report.next(selection);
     if steps.is_empty() {
         let warned = report.findings.iter().any(|finding| finding.severity == Severity::Warning);
         let nothing =
