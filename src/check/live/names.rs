@@ -128,9 +128,9 @@ pub(super) fn uses_other(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
         let name = &node.resolution.eni_config;
         let is_wrong = node.standing == Standing::Wrong && name != wanted && is_there(live, name);
         let is_wrong = is_wrong && node.resolution.rule != Rule::Default;
-        (is_wrong && !misled_by_settings(node)).then(|| node.resolution.rule.clone())
+        (is_wrong && !misled_by_settings(node)).then(|| (node.resolution.rule.clone(), is_of_other_zone(live, node)))
     };
-    for ((subject, rule), nodes) in live.by_group(wrong) {
+    for ((subject, (rule, other_zone)), nodes) in live.by_group(wrong) {
         let (what, help) = match &rule {
             Rule::Annotation(key) => (
                 format!("the annotation {key} decides, which beats the label"),
@@ -138,8 +138,13 @@ pub(super) fn uses_other(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
             ),
             Rule::ExternalLabel | Rule::Label(_) | Rule::Default => (
                 format!("the {} names another ENIConfig than the launch template gives", field(&rule)),
-                "put the label back, find out who changed it, and replace the nodes whose interfaces were made meanwhile".to_owned(),
+                "put the label back with `kubectl label node NODE KEY=PLANNED --overwrite`, find out who changed it, and replace the nodes whose interfaces were made meanwhile".to_owned(),
             ),
+        };
+        let effect = if other_zone {
+            "its subnet is in another zone, so that interfaces are made, cannot be attached, and are deleted again, every few seconds"
+        } else {
+            "pods there get addresses and security groups of another pod subnet than planned"
         };
         let evidence = nodes.iter().map(|node| {
             let Evidence { object, field, value } = evidence(node);
@@ -149,13 +154,33 @@ pub(super) fn uses_other(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
             Problem::new(
                 "node-uses-other-eniconfig",
                 subject,
-                format!(
-                    "on {} {what}: pods there get addresses and security groups of another pod subnet than planned",
-                    count(nodes.len())
-                ),
+                format!("on {} {what}: {effect}", count(nodes.len())),
                 help,
             )
             .shown_by(evidence),
+        );
+    }
+}
+
+/// Whether the ENIConfig that a node names is in another zone than the node.
+fn is_of_other_zone(live: &LiveFacts<'_>, node: &JudgedNode<'_>) -> bool {
+    let object = live.facts.inventory.eni_config(&node.resolution.eni_config);
+    let subnet = object.and_then(|object| live.facts.inventory.subnet(object.subnet.as_deref()?));
+    subnet.zip(node.node_subnet).is_some_and(|(pods, own)| pods.availability_zone_id != own.availability_zone_id)
+}
+
+/// Nodes that are right and yet not Ready.
+pub(super) fn not_ready(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
+    let is_so = |node: &JudgedNode<'_>| (!node.node.ready && node.standing == Standing::Right).then_some(());
+    for ((subject, ()), nodes) in live.by_group(is_so) {
+        problems.push(
+            Problem::new(
+                "node-not-ready",
+                subject,
+                format!("{} not Ready, although name, interfaces and pods are as planned", count(nodes.len())),
+                "look at `kubectl describe node NODE`",
+            )
+            .shown_by(nodes.iter().map(|node| node_evidence(node, "condition Ready", "not True"))),
         );
     }
 }
@@ -315,7 +340,9 @@ pub(super) fn outdated(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
     let told = super::templates::groups_told(live);
     let outdated = |node: &JudgedNode<'_>| {
         let is_told = node.node.node_group().is_some_and(|group| told.contains(group));
-        (node.standing == Standing::Outdated && !is_told).then_some(())
+        // A group without a template cannot be rolled; that it is to be replaced is said of the group.
+        let is_replaced = node.group.is_some_and(|group| node.node.node_group() != Some(group.name.as_str()));
+        (node.standing == Standing::Outdated && !is_told && !is_replaced).then_some(())
     };
     for ((subject, ()), nodes) in live.by_group(outdated) {
         let versions = nodes

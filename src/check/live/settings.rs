@@ -53,7 +53,7 @@ pub(super) fn custom_networking_off(live: &LiveFacts<'_>, problems: &mut Vec<Pro
             "custom-networking-off",
             subject(),
             format!(
-                "custom networking is off: new interfaces go into node subnets, and when aws-node restarts the nodes' security groups go onto the pods' interfaces{}{lost}",
+                "custom networking is off{}: new interfaces go into node subnets, and when aws-node restarts the nodes' security groups go onto the pods' interfaces{lost}",
                 who_owns(live, SWITCH)
             ),
             remedy(live),

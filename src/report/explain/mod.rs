@@ -223,5 +223,13 @@ fn if_replaced(explanation: &Explanation, near: Option<&CloseUp>) -> String {
         }
         None => answer,
     };
+    let MaxPods { reported, written, .. } = &explanation.max_pods;
+    let answer = match written.zip(*reported).filter(|(written, reported)| written != reported) {
+        Some((written, reported)) => format!(
+            "{}, and max pods {written} instead of {reported}",
+            answer.replacen("nothing: it would use the same ENIConfig", "the same ENIConfig", 1)
+        ),
+        None => answer,
+    };
     format!("{}  {answer}\n", styled(BOLD, "If it were replaced now"))
 }
