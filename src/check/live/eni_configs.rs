@@ -131,14 +131,18 @@ pub(super) fn subnet_gone(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
         Some(_) => None,
     };
     for object in used_unplanned(live) {
-        let Some((subnet, why)) = object.subnet.as_deref().and_then(|subnet| Some((subnet, gone(subnet)?))) else {
-            continue;
+        let (subnet, why) = match object.subnet.as_deref() {
+            None => ("", "is not named".to_owned()),
+            Some(subnet) => match gone(subnet) {
+                Some(why) => (subnet, why),
+                None => continue,
+            },
         };
         problems.push(
             Problem::new(
                 "eniconfig-subnet-gone",
                 subject(&object.name),
-                format!("its subnet {subnet} {why}: {} get no further interface", count(users(live, &object.name))),
+                format!("its subnet {subnet} {why}: no further interface for {}", count(users(live, &object.name))),
                 "correct spec.subnet, or give the nodes another ENIConfig",
             )
             .shown_by([Evidence::new(subject(&object.name), "spec.subnet", subnet)]),

@@ -79,7 +79,7 @@ pub const CHECKS: &[Check] = &[
           "security-groups-let-no-dns-out", "cluster-security-group-missing"], "rules that name prefix lists"),
     check(11, "No node is older than custom networking", &[Kubernetes, Ec2], &["node-older-than-custom-networking"], ""),
     check(12, "All interfaces and pods of a node are in its pod subnet, with its groups", &[Ec2, Kubernetes],
-        &["interface-in-other-subnet", "interface-with-other-groups", "pod-outside-pod-subnet", "evidence-unread"], "pods on the host network and finished pods have no address to judge"),
+        &["interface-in-other-subnet", "interface-with-other-groups", "pod-outside-pod-subnet", "node-without-pod-interface", "evidence-unread"], "pods on the host network and finished pods have no address to judge"),
     check(13, "No primary interface gives pods addresses", &[Ec2], &["primary-interface-serves-pods"], ""),
     check(14, "No node takes more pods than it has addresses for", &[Kubernetes, Ec2],
         &["node-takes-too-many-pods", "no-interface-for-pods", "karpenter-counts-all-interfaces"], ""),

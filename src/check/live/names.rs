@@ -2,19 +2,26 @@
 
 use super::judge::Given;
 use super::{JudgedNode, LiveFacts, Standing, belongs_to, count, node_evidence};
-use crate::finding::{Evidence, Problem};
+use crate::finding::{Evidence, Problem, on_one_line};
 use crate::inventory::{DEFAULT_ENI_CONFIG_KEY, GapSource, Node};
 use crate::plan::NO_MATCH;
+use crate::render::shell_line;
 use crate::resolve::{DEFAULT_ENI_CONFIG, EXTERNAL_ENI_CONFIG_LABEL, Rule, is_zone_label};
 
 /// The field that decided, as evidence names it.
 fn field(rule: &Rule) -> String {
     match rule {
         Rule::ExternalLabel => format!("label {EXTERNAL_ENI_CONFIG_LABEL}"),
-        Rule::Annotation(key) => format!("annotation {key}"),
-        Rule::Label(key) => format!("label {key}"),
+        Rule::Annotation(key) => format!("annotation {}", on_one_line(key)),
+        Rule::Label(key) => format!("label {}", on_one_line(key)),
         Rule::Default => "label or annotation".into(),
     }
+}
+
+/// The command that removes an annotation; its key is a setting of the CNI, and anybody can write one.
+fn unannotate(key: &str) -> String {
+    let words = ["kubectl", "annotate", "node", "NAME", &format!("{key}-")].map(str::to_owned);
+    shell_line(&words).unwrap_or_else(|_| "kubectl annotate".into())
 }
 
 fn evidence(node: &JudgedNode<'_>) -> Evidence {
@@ -49,7 +56,7 @@ pub(super) fn looks_for_missing(live: &LiveFacts<'_>, problems: &mut Vec<Problem
     let lost = |node: &JudgedNode<'_>| {
         let name = &node.resolution.eni_config;
         let is_lost = !is_there(live, name) && !is_planned(live, name) && name != NO_MATCH && !misled_by_settings(node);
-        is_lost.then(|| (name.clone(), node.resolution.rule.clone()))
+        is_lost.then(|| (on_one_line(name), node.resolution.rule.clone()))
     };
     for ((subject, (name, rule)), nodes) in live.by_group(lost) {
         let (what, help) = match (&rule, name.as_str()) {
@@ -127,14 +134,14 @@ pub(super) fn uses_other(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
         let wanted = node.wanted.as_ref()?;
         let name = &node.resolution.eni_config;
         let is_wrong = node.standing == Standing::Wrong && name != wanted && is_there(live, name);
-        let is_wrong = is_wrong && node.resolution.rule != Rule::Default;
+        let is_wrong = is_wrong && node.resolution.rule != Rule::Default && name != NO_MATCH;
         (is_wrong && !misled_by_settings(node)).then(|| (node.resolution.rule.clone(), is_of_other_zone(live, node)))
     };
     for ((subject, (rule, other_zone)), nodes) in live.by_group(wrong) {
         let (what, help) = match &rule {
             Rule::Annotation(key) => (
                 format!("the annotation {key} decides, which beats the label"),
-                format!("remove it with `kubectl annotate node NAME {key}-`, then replace the nodes whose interfaces were made meanwhile"),
+                format!("remove it with `{}`, then replace the nodes whose interfaces were made meanwhile", unannotate(key)),
             ),
             Rule::ExternalLabel | Rule::Label(_) | Rule::Default => (
                 format!("the {} names another ENIConfig than the launch template gives", field(&rule)),
@@ -226,7 +233,7 @@ pub(super) fn annotation_decides(live: &LiveFacts<'_>, problems: &mut Vec<Proble
                     "on {} the annotation {key} decides: it beats any label, and replacements will not have it",
                     count(nodes.len())
                 ),
-                format!("remove it with `kubectl annotate node NAME {key}-` once the nodes carry the label"),
+                format!("remove it with `{}` once the nodes carry the label", unannotate(&key)),
             )
             .shown_by(nodes.iter().map(|node| evidence(node))),
         );
