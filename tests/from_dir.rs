@@ -17,5 +17,7 @@ mod broken;
 mod dump;
 #[path = "live/observed.rs"]
 mod observed;
+#[path = "from_dir/others.rs"]
+mod others;
 #[path = "from_dir/same.rs"]
 mod same;

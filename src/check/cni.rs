@@ -5,13 +5,10 @@ use crate::config::{LabelDesign, OnNoMatch};
 use crate::finding::{Problem, Subject};
 use crate::inventory::{CniSettings, CniVersion, GapSource};
 use crate::plan::{CniOwner, CniPlan};
-use crate::resolve::{EXTERNAL_ENI_CONFIG_LABEL, FIRST_CNI_WITH_EXTERNAL_LABEL};
-
-/// First CNI whose node stays NotReady when its ENIConfig is missing. Source: amazon-vpc-cni-k8s pull request 2354.
-const FIRST_CNI_THAT_FAILS_CLOSED: CniVersion = CniVersion(1, 13, 0);
-
-/// The one release that cannot make interfaces for an ENIConfig without groups. Source: amazon-vpc-cni-k8s issue 2426.
-const CNI_THAT_NEEDS_GROUPS: CniVersion = CniVersion(1, 13, 0);
+use crate::resolve::EXTERNAL_ENI_CONFIG_LABEL;
+use crate::resolve::behaviours::{
+    APPLIES_EXCLUSION_TAGS, EMPTY_GROUPS_FAIL, LOOKS_AT_EXTERNAL_LABEL, MISSING_ENI_CONFIG_IS_FATAL, RELABELS_NODES,
+};
 
 fn subject() -> Subject {
     Subject::Cni("aws-node".into())
@@ -54,21 +51,19 @@ pub(super) fn eniconfig_crd_without_schema(facts: &Facts<'_>, problems: &mut Vec
 }
 
 pub(super) fn cni_needs_groups(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
-    if version(facts) != Some(CNI_THAT_NEEDS_GROUPS) {
-        return;
-    }
+    let Some(version) = version(facts).filter(|version| EMPTY_GROUPS_FAIL.of(*version)) else { return };
     for eni_config in facts.plan.eni_configs.iter().filter(|eni_config| eni_config.security_groups.is_empty()) {
         problems.push(Problem::new(
             "cni-needs-groups",
             Subject::EniConfig(eni_config.name.clone()),
-            format!("it has no security groups, and CNI {CNI_THAT_NEEDS_GROUPS} cannot make interfaces then"),
+            format!("it has no security groups, and CNI {version} cannot make interfaces then"),
             "update the VPC CNI to v1.13.2 or later, or name security groups in the pool",
         ));
     }
 }
 
 pub(super) fn no_match_fails_open(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
-    let Some(version) = version(facts).filter(|version| *version < FIRST_CNI_THAT_FAILS_CLOSED) else { return };
+    let Some(version) = version(facts).filter(|version| !MISSING_ENI_CONFIG_IS_FATAL.of(*version)) else { return };
     let groups: Vec<&str> = facts
         .plan
         .node_groups
@@ -80,14 +75,14 @@ pub(super) fn no_match_fails_open(facts: &Facts<'_>, problems: &mut Vec<Problem>
         problems.push(Problem::new(
             "no-match-fails-open",
             subject(),
-            format!("onNoMatch `fail` relies on CNI {FIRST_CNI_THAT_FAILS_CLOSED} or later; with {version} such a node of {} becomes Ready and its pods hang in ContainerCreating", groups.join(", ")),
+            format!("onNoMatch `fail` relies on CNI {} or later; with {version} such a node of {} becomes Ready and its pods hang in ContainerCreating", MISSING_ENI_CONFIG_IS_FATAL.first(), groups.join(", ")),
             "update the VPC CNI",
         ));
     }
 }
 
 pub(super) fn cni_relabels(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
-    let Some(version) = version(facts).filter(|version| *version < FIRST_CNI_WITH_EXTERNAL_LABEL) else { return };
+    let Some(version) = version(facts).filter(|version| RELABELS_NODES.of(*version)) else { return };
     if facts.plan.label.design == LabelDesign::Own {
         problems.push(Problem::new(
             "cni-relabels",
@@ -95,7 +90,7 @@ pub(super) fn cni_relabels(facts: &Facts<'_>, problems: &mut Vec<Problem>) {
             format!(
                 "CNI {version} writes the label of ENI_CONFIG_LABEL_DEF itself and overwrites what kubelet has set"
             ),
-            format!("update the VPC CNI to {FIRST_CNI_WITH_EXTERNAL_LABEL} or later"),
+            format!("update the VPC CNI to {} or later", LOOKS_AT_EXTERNAL_LABEL.first()),
         ));
     }
 }
@@ -107,7 +102,7 @@ pub(super) fn override_label_undocumented(facts: &Facts<'_>, problems: &mut Vec<
         problems.push(Problem::new(
             "override-label-undocumented",
             subject(),
-            format!("nodes get {EXTERNAL_ENI_CONFIG_LABEL}, which the CNI has looked at first since {FIRST_CNI_WITH_EXTERNAL_LABEL}, but which no manual of AWS names"),
+            format!("nodes get {EXTERNAL_ENI_CONFIG_LABEL}, which the CNI has looked at first since {}, but which no manual of AWS names", LOOKS_AT_EXTERNAL_LABEL.first()),
             format!("with the Cluster Autoscaler add `--balancing-ignore-label={EXTERNAL_ENI_CONFIG_LABEL}`, so that it still balances similar groups"),
         ));
     }
@@ -227,13 +222,11 @@ pub(super) fn subnet_discovery_in_use(facts: &Facts<'_>, problems: &mut Vec<Prob
 /// Tag of subnet discovery. Source: amazon-vpc-cni-k8s `pkg/awsutils/awsutils.go`, `subnetDiscoveryTagKey`.
 const CNI_ROLE_TAG: &str = "kubernetes.io/role/cni";
 
-/// Releases that apply the exclusion tag to interfaces of ENIConfigs as well.
-/// Source: amazon-vpc-cni-k8s v1.22.0 to v1.23.1, `pkg/ipamd/ipamd.go`, `excludedENIBasedOnSubnetTags`.
+/// Whether tags of subnet discovery also exclude interfaces of ENIConfigs.
 fn applies_exclusion(facts: &Facts<'_>) -> bool {
     let settings = settings_after(facts);
     let discovery = settings.flag_or("ENABLE_SUBNET_DISCOVERY", true);
-    let affected =
-        settings.version.is_none_or(|version| (CniVersion(1, 22, 0)..=CniVersion(1, 23, 1)).contains(&version));
+    let affected = settings.version.is_none_or(|version| APPLIES_EXCLUSION_TAGS.of(version));
     discovery && affected
 }
 
@@ -256,7 +249,11 @@ pub(super) fn cni_version_unknown(facts: &Facts<'_>, problems: &mut Vec<Problem>
         problems.push(Problem::new(
             "cni-version-unknown",
             subject(),
-            format!("the image `{}` does not tell the CNI's version; label design `override` needs {FIRST_CNI_WITH_EXTERNAL_LABEL} or later", aws_node.image),
+            format!(
+                "the image `{}` does not tell the CNI's version; label design `override` needs {} or later",
+                aws_node.image,
+                LOOKS_AT_EXTERNAL_LABEL.first()
+            ),
             "make sure of the version, or use `label: {design: own}`",
         ));
     }

@@ -3,6 +3,7 @@
 use super::live::matrix::{CHECKS, CONDITIONS, Check};
 use super::{RULES, rule};
 use crate::finding::Severity;
+use crate::resolve::behaviours::BEHAVIOURS;
 
 /// The text of `docs/rules.md`.
 pub fn rules_page() -> String {
@@ -43,6 +44,13 @@ pub fn checks_page() -> String {
         "\nWithout these no check says anything, and they are looked at first: {}, and every error that planning states.\n",
         conditions.join(", ")
     ));
+    page.push_str(
+        "\n## What releases of the VPC CNI do differently\n\n\
+         | releases | what they do | source |\n|---|---|---|\n",
+    );
+    for behaviour in &BEHAVIOURS {
+        page.push_str(&format!("| {behaviour} | {} | {} |\n", behaviour.what, behaviour.source));
+    }
     page
 }
 

@@ -5,7 +5,8 @@ use super::{Assignment, LabelPlan};
 use crate::config::{Config, LabelDesign};
 use crate::finding::Subject;
 use crate::inventory::{CniSettings, DEFAULT_ENI_CONFIG_KEY, GapSource, Inventory};
-use crate::resolve::{EXTERNAL_ENI_CONFIG_LABEL, FIRST_CNI_WITH_EXTERNAL_LABEL, ZONE_LABEL, is_zone_label};
+use crate::resolve::behaviours::LOOKS_AT_EXTERNAL_LABEL;
+use crate::resolve::{EXTERNAL_ENI_CONFIG_LABEL, ZONE_LABEL, is_zone_label};
 
 /// Whether every row of a group's table names the ENIConfig called like the row's zone, and nothing else.
 pub(super) fn stays_on_its_zone(assignments: &[Assignment]) -> bool {
@@ -46,12 +47,12 @@ pub(super) fn label(
     }
     if plan.design == LabelDesign::Override
         && let Some(version) = settings.and_then(|settings| settings.version)
-        && version < FIRST_CNI_WITH_EXTERNAL_LABEL
+        && !LOOKS_AT_EXTERNAL_LABEL.of(version)
     {
         notes.problem(
             "cni-too-old-for-override",
             Subject::Cni("aws-node".into()),
-            format!("label design `override` rests on the label {EXTERNAL_ENI_CONFIG_LABEL}, which the CNI knows since {FIRST_CNI_WITH_EXTERNAL_LABEL}; this is {version}"),
+            format!("label design `override` rests on the label {EXTERNAL_ENI_CONFIG_LABEL}, which the CNI knows since {}; this is {version}", LOOKS_AT_EXTERNAL_LABEL.first()),
             "update the VPC CNI, or use `label: {design: own}`",
         );
     }

@@ -12,10 +12,10 @@ use crate::dump::Shell;
 use crate::observed;
 use crate::same::follow;
 
-type Files = BTreeMap<String, Vec<u8>>;
+pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
 /// All files of a cluster that has everything.
-fn whole() -> Files {
+pub(crate) fn whole() -> Files {
     let mut seed = observed::seed();
     let image = "ami-0c553e14811e26b60";
     seed["images"] = json!([{"image_id": image, "name": "amazon-eks-node-al2023-x86_64-standard-1.33-v20251023"}]);
@@ -30,7 +30,7 @@ fn whole() -> Files {
     dump.names().into_iter().map(|name| (name.clone(), std::fs::read(dump.path().join(name)).unwrap())).collect()
 }
 
-fn read(files: &Files) -> Result<Inventory, Error> {
+pub(crate) fn read(files: &Files) -> Result<Inventory, Error> {
     from_documents(files, "dump", 1_767_225_600, &AlsoRead::default())
 }
 

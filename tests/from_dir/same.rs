@@ -146,6 +146,26 @@ fn what_verify_looks_at_is_in_the_folder_too() {
         assert!(expected.observed.as_ref().is_some_and(|observed| observed.pods.len() > 4), "{name}");
         // One of the files is enough for the others to be looked for.
         assert_eq!(inventory(&dump, &config, "plan").observed, read.observed, "{name}");
+        let node = read.nodes.iter().find(|node| node.node_group().is_some()).unwrap().name.clone();
         assert_same(read, expected, name);
+        assert_verified(&dump, &config, &node, name);
+    }
+}
+
+/// What `verify` and `explain` say of the folder, and of an inventory file.
+fn assert_verified(dump: &Dump, config: &Path, node: &str, name: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(config, folder.path().join("eniplan.yaml")).unwrap();
+    let said = |arguments: &[&str]| {
+        let output = eniplan(folder.path(), arguments);
+        let text = String::from_utf8(output.stdout).unwrap() + std::str::from_utf8(&output.stderr).unwrap();
+        (output.status.code(), text)
+    };
+    let made = said(&["inventory", "--for", "verify", "--from-dir", dump.text(), "--out", "inventory.json"]);
+    assert_eq!(made.0, Some(0), "{name}: {}", made.1);
+    for verb in [["verify"].as_slice(), &["verify", "--output", "json"], &["explain", node]] {
+        let from_file = said(&[verb, &["--inventory", "inventory.json"]].concat());
+        assert!(from_file.1.lines().count() > 10, "{name}: {}", from_file.1);
+        assert_eq!(said(&[verb, &["--from-dir", dump.text()]].concat()), from_file, "{name}: {verb:?}");
     }
 }

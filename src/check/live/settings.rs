@@ -2,20 +2,13 @@
 
 use super::{LiveFacts, count, node_evidence};
 use crate::finding::{Evidence, Problem, Subject};
-use crate::inventory::{CniVersion, GapSource};
+use crate::inventory::GapSource;
 use crate::max_pods::node_arithmetic;
 use crate::plan::CniOwner;
+use crate::resolve::behaviours::{EMPTY_GROUPS_MEAN_VPC_DEFAULT, LABELS_FOR_CONTROLLER};
 
 const SWITCH: &str = "AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG";
 const KEYS: [&str; 2] = ["ENI_CONFIG_LABEL_DEF", "ENI_CONFIG_ANNOTATION_DEF"];
-
-/// Before this release the CNI put an ENIConfig without groups into the VPC's default group.
-/// Source: amazon-vpc-cni-k8s pull request 1259, v1.8.0.
-const FIRST_CNI_WITH_PRIMARY_GROUPS: CniVersion = CniVersion(1, 8, 0);
-
-/// Up to the release before this one the CNI wrote the label that the VPC resource controller reads before anything else.
-/// Source: amazon-vpc-cni-k8s v1.14, `pkg/ipamd/ipamd.go`; CHANGELOG, v1.15.0.
-const FIRST_CNI_THAT_LABELS_NO_NODE: CniVersion = CniVersion(1, 15, 0);
 
 /// Addresses that one warm interface of a large type holds back; m5.large has 10, m5.4xlarge 30.
 /// Source: amazon-vpc-cni-k8s `docs/eni-and-ip-target.md`, which advises an IP target for such types.
@@ -181,7 +174,7 @@ pub(super) fn add_on_unwell(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
 
 pub(super) fn takes_default_group(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
     let version = live.settings.as_ref().and_then(|settings| settings.version);
-    let Some(version) = version.filter(|version| *version < FIRST_CNI_WITH_PRIMARY_GROUPS) else { return };
+    let Some(version) = version.filter(|version| EMPTY_GROUPS_MEAN_VPC_DEFAULT.of(*version)) else { return };
     let without: Vec<Evidence> = live
         .facts
         .inventory
@@ -198,9 +191,7 @@ pub(super) fn takes_default_group(live: &LiveFacts<'_>, problems: &mut Vec<Probl
                 format!(
                     "CNI {version} puts interfaces of ENIConfigs without security groups into the VPC's default group"
                 ),
-                format!(
-                    "update the VPC CNI to {FIRST_CNI_WITH_PRIMARY_GROUPS} or later, or name groups in the ENIConfigs"
-                ),
+                "update the VPC CNI to v1.13.2 or later, or name groups in the ENIConfigs",
             )
             .shown_by(without),
         );
@@ -209,13 +200,13 @@ pub(super) fn takes_default_group(live: &LiveFacts<'_>, problems: &mut Vec<Probl
 
 pub(super) fn labels_for_controller(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
     let Some(settings) = &live.settings else { return };
-    let Some(version) = settings.version.filter(|version| *version < FIRST_CNI_THAT_LABELS_NO_NODE) else { return };
+    let Some(version) = settings.version.filter(|version| LABELS_FOR_CONTROLLER.of(*version)) else { return };
     if settings.pod_eni() {
         problems.push(Problem::new(
             "cni-labels-for-controller",
             subject(),
             format!("CNI {version} labels nodes with vpc.amazonaws.com/eniConfig, which the VPC resource controller reads before anything else and which goes stale when a node is relabelled"),
-            format!("update the VPC CNI to {FIRST_CNI_THAT_LABELS_NO_NODE} or later"),
+            "update the VPC CNI to v1.15.0 or later",
         )
         .shown_by([Evidence::new(subject(), "image", version.to_string())]));
     }

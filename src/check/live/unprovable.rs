@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::LiveFacts;
-use crate::inventory::CniVersion;
 use crate::render::shell_line;
+use crate::resolve::behaviours::{APPLIES_EXCLUSION_TAGS, DESCRIBES_SECURITY_GROUPS};
 use crate::resolve::is_zone_label;
 
 /// One thing that nobody can tell from what was read.
@@ -20,11 +20,6 @@ pub struct CannotTell {
     /// The command that tells.
     pub command: String,
 }
-
-/// Releases that stop giving pods addresses when the role of aws-node lacks ec2:DescribeSubnets.
-/// Source: amazon-vpc-cni-k8s pull request 3843.
-const RELEASES_THAT_DESCRIBE_SUBNETS: std::ops::RangeInclusive<CniVersion> =
-    CniVersion(1, 22, 0)..=CniVersion(1, 23, 1);
 
 /// A command line; names come from the cluster, so that they are quoted where a shell would read more into them.
 fn words(words: &[&str]) -> String {
@@ -56,25 +51,28 @@ pub fn cannot_tell(live: &LiveFacts<'_>) -> Vec<CannotTell> {
         tell(0, format!("what {}{resource} would say", gap.action), &gap.message, command);
     }
     if let Some(version) = live.settings.as_ref().and_then(|settings| settings.version)
-        && RELEASES_THAT_DESCRIBE_SUBNETS.contains(&version)
+        && APPLIES_EXCLUSION_TAGS.of(version)
         && live.settings().flag_or("ENABLE_SUBNET_DISCOVERY", true)
     {
-        let role = inventory.add_on.as_ref().and_then(|add_on| add_on.service_account_role_arn.clone());
         tell(
             17,
             format!(
                 "whether the role of aws-node may call ec2:DescribeSubnets, without which CNI {version} gives pods addresses that lead nowhere"
             ),
             "the permissions of other roles are not read",
-            words(&[
-                "aws",
-                "iam",
-                "simulate-principal-policy",
-                "--policy-source-arn",
-                role.as_deref().unwrap_or("ROLE_OF_AWS_NODE"),
-                "--action-names",
-                "ec2:DescribeSubnets",
-            ]),
+            permission(live, "ec2:DescribeSubnets"),
+        );
+    }
+    if let Some(settings) = &live.settings
+        && settings.version.is_some_and(|version| DESCRIBES_SECURITY_GROUPS.of(version))
+        && !settings.custom_networking()
+    {
+        tell(
+            3,
+            "whether the role of aws-node may call ec2:DescribeSecurityGroups, without which this release does not start"
+                .into(),
+            "the permissions of other roles are not read",
+            permission(live, "ec2:DescribeSecurityGroups"),
         );
     }
     if !young_blocks(live).is_empty() {
@@ -126,6 +124,13 @@ pub fn cannot_tell(live: &LiveFacts<'_>) -> Vec<CannotTell> {
     open.sort();
     open.dedup();
     open
+}
+
+/// The command that tells whether aws-node's role may call something.
+fn permission(live: &LiveFacts<'_>, action: &str) -> String {
+    let role = live.facts.inventory.add_on.as_ref().and_then(|add_on| add_on.service_account_role_arn.as_deref());
+    let arn = role.unwrap_or("ROLE_OF_AWS_NODE");
+    words(&["aws", "iam", "simulate-principal-policy", "--policy-source-arn", arn, "--action-names", action])
 }
 
 /// Secondary CIDR blocks with pod subnets. The first block of a VPC is as old as the VPC.

@@ -121,3 +121,58 @@ fn is_something(value: &mut Value) -> bool {
         _ => true,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn data_is_read_as_a_request_would_carry_it() {
+        let answer: LaunchTemplateVersionAnswer = serde_json::from_value(json!({
+            "LaunchTemplateId": "lt-1", "VersionNumber": 3, "VersionDescription": "",
+            "LaunchTemplateData": {
+                "UserData": "I2Nsb3VkLWNvbmZp\nZwo=",
+                "MetadataOptions": {"State": "pending", "HttpTokens": "required", "HttpProtocolIpv6": "disabled"},
+                "NetworkInterfaces": [{"DeviceIndex": 0, "Groups": ["sg-1"], "Ipv6Addresses": [], "NetworkCardIndex": 0}],
+                "BlockDeviceMappings": [{"DeviceName": "/dev/xvda", "Ebs": {"VolumeSize": 50, "Encrypted": true}}],
+                "TagSpecifications": [{"ResourceType": "instance", "Tags": [
+                    {"Key": "b", "Value": "2"}, {"Key": "a", "Value": "1"}]}],
+                "InstanceMarketOptions": {"SpotOptions": {"ValidUntil": "2027-01-31T00:00:00+00:00"}},
+                "ElasticGpuSpecifications": [],
+                "Placement": {"Tenancy": "dedicated", "GroupName": null},
+            },
+        }))
+        .unwrap();
+        let version = LaunchTemplateVersion::from(answer);
+        assert_eq!((version.version_number, version.version_description), (3, None));
+        assert_eq!(
+            serde_json::to_value(&version.launch_template_data).unwrap(),
+            json!({
+                "UserData": "I2Nsb3VkLWNvbmZpZwo=",
+                "MetadataOptions": {"HttpTokens": "required", "HttpProtocolIpv6": "disabled"},
+                "NetworkInterfaces": [{"DeviceIndex": 0, "Groups": ["sg-1"], "NetworkCardIndex": 0}],
+                "BlockDeviceMappings": [{"DeviceName": "/dev/xvda", "Ebs": {"VolumeSize": 50, "Encrypted": true}}],
+                "TagSpecifications": [{"ResourceType": "instance", "Tags": [
+                    {"Key": "a", "Value": "1"}, {"Key": "b", "Value": "2"}]}],
+                "InstanceMarketOptions": {"SpotOptions": {"ValidUntil": "2027-01-31T00:00:00Z"}},
+                "Placement": {"Tenancy": "dedicated"},
+            })
+        );
+    }
+
+    #[test]
+    fn both_versions_of_the_command_line_give_the_same_time() {
+        for (printed, time) in [
+            ("2027-01-31T00:00:00+00:00", "2027-01-31T00:00:00Z"),
+            ("2027-01-31T00:00:00.000Z", "2027-01-31T00:00:00Z"),
+            ("2027-01-31T00:00:00.250000+00:00", "2027-01-31T00:00:00.250000Z"),
+            ("2027-01-31", "2027-01-31"),
+        ] {
+            assert_eq!(as_the_api_takes_it(printed), time);
+        }
+    }
+}

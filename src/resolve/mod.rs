@@ -4,15 +4,15 @@
 //! annotation, one label, the name `default`. Presence of the key counts, so an empty value wins and names nothing.
 //! There is no fall-back to the zone's name unless the one label is the zone label.
 
+pub mod behaviours;
+
 use std::collections::BTreeMap;
 
-use crate::inventory::{CniSettings, CniVersion, Node};
+use self::behaviours::LOOKS_AT_EXTERNAL_LABEL;
+use crate::inventory::{CniSettings, Node};
 
 /// Label that beats everything. Source: `pkg/eniconfig/eniconfig.go`, `externalEniConfigLabel`.
 pub const EXTERNAL_ENI_CONFIG_LABEL: &str = "vpc.amazonaws.com/externalEniConfig";
-
-/// First CNI that looks at [`EXTERNAL_ENI_CONFIG_LABEL`]. Source: amazon-vpc-cni-k8s CHANGELOG, v1.11.0 (pull request 1596).
-pub const FIRST_CNI_WITH_EXTERNAL_LABEL: CniVersion = CniVersion(1, 11, 0);
 
 /// ENIConfig of a node that names none. Source: `pkg/eniconfig/eniconfig.go`, `eniConfigDefault`.
 pub const DEFAULT_ENI_CONFIG: &str = "default";
@@ -66,7 +66,7 @@ pub fn looks(
     settings: &CniSettings,
 ) -> Vec<Look> {
     let mut looks = Vec::new();
-    if settings.version.is_none_or(|version| version >= FIRST_CNI_WITH_EXTERNAL_LABEL) {
+    if settings.version.is_none_or(|version| LOOKS_AT_EXTERNAL_LABEL.of(version)) {
         looks.push(Look { rule: Rule::ExternalLabel, found: labels.get(EXTERNAL_ENI_CONFIG_LABEL).cloned() });
     }
     let annotation = settings.annotation_key();
@@ -88,6 +88,7 @@ pub fn resolve(node: &Node, settings: &CniSettings) -> Resolution {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::inventory::CniVersion;
 
     fn node(labels: &[(&str, &str)], annotations: &[(&str, &str)]) -> Node {
         let map = |pairs: &[(&str, &str)]| {
