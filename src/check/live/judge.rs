@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::super::Facts;
 use crate::choose::choose;
 use crate::config::OnNoMatch;
+use crate::finding::on_one_line;
 use crate::inventory::{CniSettings, EniConfig, GapSource, NetworkInterface, Node, Pod, PodPhase, Subnet};
 use crate::plan::{NO_MATCH, NodeGroupPlan};
 use crate::resolve::{Resolution, resolve};
@@ -250,7 +251,7 @@ impl<'a> Judge<'a> {
     fn stand(&self, judged: &mut JudgedNode<'a>) {
         let (standing, because, elsewhere) = self.standing(judged);
         judged.standing = standing;
-        judged.because = because;
+        judged.because = on_one_line(&because);
         judged.elsewhere = elsewhere;
     }
 
