@@ -119,10 +119,28 @@ pub struct Evidence {
     pub value: String,
 }
 
+/// Text from elsewhere, such as the value of an annotation, within a line: characters that end a line, steer a terminal
+/// or turn the direction of writing become their escapes.
+pub fn on_one_line(text: &str) -> String {
+    let breaks_out = |character: char| {
+        character.is_control()
+            || matches!(character, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}')
+            || ('\u{202a}'..='\u{202e}').contains(&character)
+            || ('\u{2066}'..='\u{2069}').contains(&character)
+    };
+    text.chars()
+        .map(
+            |character| {
+                if breaks_out(character) { character.escape_default().to_string() } else { character.to_string() }
+            },
+        )
+        .collect()
+}
+
 impl Evidence {
-    /// One thing that was looked at.
+    /// One thing that was looked at. What would break out of a line is shown by its escape.
     pub fn new(object: Subject, field: impl Into<String>, value: impl Into<String>) -> Self {
-        Self { object, field: field.into(), value: value.into() }
+        Self { object, field: field.into(), value: on_one_line(&value.into()) }
     }
 }
 

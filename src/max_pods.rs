@@ -24,6 +24,10 @@ const V_CPUS_OF_A_LARGE_TYPE: u32 = 30;
 const CAP_OF_A_SMALL_TYPE: u32 = 110;
 const CAP_OF_A_LARGE_TYPE: u32 = 250;
 
+/// More interfaces on a card, or addresses on an interface, than any type has; a file may claim anything.
+/// Source: EC2 user guide, "Maximum IP addresses per network interface" (50 at most).
+const MOST_PER_CARD: u32 = 1_024;
+
 /// How many pods a node of one type can hold, and from which numbers that follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NodeArithmetic {
@@ -39,11 +43,11 @@ pub struct NodeArithmetic {
 
 /// The arithmetic of a type under settings. `None` when the inventory does not say how many interfaces it has.
 pub fn node_arithmetic(instance_type: &InstanceType, settings: &CniSettings) -> Option<NodeArithmetic> {
-    let interfaces = instance_type.default_card_interfaces()?;
+    let interfaces = instance_type.default_card_interfaces()?.min(MOST_PER_CARD);
     let allowed = settings.max_eni().map_or(interfaces, |max| max.min(interfaces));
     let trunk = u32::from(settings.pod_eni());
     let pod_interfaces = allowed.saturating_sub(1 + trunk);
-    let slots_per_interface = instance_type.ipv4_addresses_per_interface.saturating_sub(1);
+    let slots_per_interface = instance_type.ipv4_addresses_per_interface.min(MOST_PER_CARD).saturating_sub(1);
     let prefixes = settings.prefix_delegation()
         && instance_type.is_nitro()
         && settings.version.is_none_or(|version| version >= FIRST_CNI_WITH_PREFIXES);

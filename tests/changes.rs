@@ -396,6 +396,17 @@ fn the_version_that_a_group_came_from_is_never_deleted() {
 }
 
 #[test]
+fn who_follows_an_alias_is_listed() {
+    let mut inventory = inventory("two-sets");
+    inventory.node_groups[0].launch_template.as_mut().unwrap().version = Some("$Latest".into());
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("inventory.json"), inventory.to_json().unwrap()).unwrap();
+    std::fs::write(folder.path().join("eniplan.yaml"), config("two-sets")).unwrap();
+    let (_, text, _) = eniplan(folder.path(), &[&["diff", "--roll"], &INPUT[..]].concat());
+    assert_eq!(text.matches("it is followed by node group apps ($Latest)").count(), 1, "{text}");
+}
+
+#[test]
 fn nothing_is_pruned_that_a_gap_may_hide() {
     let mut inventory = inventory("hash");
     let mut spare = inventory.eni_configs[0].clone();

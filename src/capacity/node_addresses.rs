@@ -30,12 +30,16 @@ impl Default for WarmTargets {
     }
 }
 
+/// No VPC has more addresses to keep warm: a CIDR block is a /16 at most. Source: VPC user guide, "VPC CIDR blocks".
+const MOST_ADDRESSES: u32 = 65_536;
+
 impl WarmTargets {
     /// The targets of the settings. What is unset, negative or no number counts as the default, as in the CNI.
     pub fn of(settings: &CniSettings) -> Self {
         let default = Self::default();
         let target = |name: &str, default: u32| {
-            settings.value(name).and_then(|value| value.parse::<u32>().ok()).unwrap_or(default)
+            let target = settings.value(name).and_then(|value| value.parse::<u32>().ok()).unwrap_or(default);
+            target.min(MOST_ADDRESSES)
         };
         Self {
             warm_eni: target("WARM_ENI_TARGET", default.warm_eni),

@@ -36,6 +36,10 @@ pub(super) fn run(args: &InventoryArgs, cli: &Cli) -> Result<Outcome, Error> {
 
 /// Writes beside the file and renames, so that the file is the old or the new one; readable for the user alone.
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    // A pipe, a device or a link is written to and never replaced.
+    if std::fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        return std::fs::write(path, bytes).map_err(write_error(path));
+    }
     let name = path.file_name().map_or_else(|| "inventory".into(), |name| name.to_string_lossy().into_owned());
     let staging = path.with_file_name(format!(".{name}.staging"));
     // Left over from a run that was killed.

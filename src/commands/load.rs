@@ -129,6 +129,10 @@ fn read_folder(folder: &Path, also: &AlsoRead) -> Result<Inventory, Error> {
         if !is_document(&name) || path.is_dir() {
             continue;
         }
+        // A pipe or a device has no end that anybody could wait for.
+        if !path.metadata().map_err(read_error(&path))?.is_file() {
+            return Err(read_error(&path)(std::io::Error::other("it is no regular file")));
+        }
         let modified = path.metadata().and_then(|metadata| metadata.modified()).map_err(read_error(&path))?;
         let since_1970 = modified.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         written = since_1970.as_secs().max(written);

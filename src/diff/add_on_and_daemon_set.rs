@@ -58,12 +58,14 @@ fn may_switch(facts: &Facts<'_>, found: &mut Found) -> Option<Vec<String>> {
     if stranded.is_empty() || (facts.options.accept_moves && facts.options.roll) {
         return Some(moves.into_iter().chain(stranded).collect());
     }
-    let what = format!(
-        "{} is not switched: afterwards these would find no ENIConfig: {}{}",
-        listed(&facts.plan.cni.env),
-        stranded.join("; "),
-        if moves.is_empty() { String::new() } else { format!("; and these would move: {}", moves.join("; ")) }
-    );
+    let mut what =
+        vec![format!("{} is not switched: afterwards these would find no ENIConfig:", listed(&facts.plan.cni.env))];
+    what.extend(stranded);
+    if !moves.is_empty() {
+        what.push("and these would move:".into());
+        what.extend(moves);
+    }
+    let what = what.join("\n");
     let how = gate::way_through(facts);
     found.awaiting.push(Awaiting { subject: subject(), what, how, gated: true });
     None

@@ -152,9 +152,11 @@ impl NetworkInterface {
     }
 
     /// Whether the CNI has made it, or takes it as its own, to give pods addresses: attached, not the primary one, neither a
-    /// trunk nor an interface without addresses, and not tagged to be left alone.
-    pub fn serves_pods(&self) -> bool {
-        self.attachment.is_some()
+    /// trunk nor an interface without addresses, and not tagged to be left alone. Interfaces of further network cards
+    /// serve pods only where `ENABLE_MULTI_NIC` is on. Source: amazon-vpc-cni-k8s `pkg/awsutils/awsutils.go`,
+    /// `multiCardENIIDs`; README, `ENABLE_MULTI_NIC`.
+    pub fn serves_pods(&self, multi_nic: bool) -> bool {
+        self.attachment.as_ref().is_some_and(|at| at.network_card_index == 0 || multi_nic)
             && !self.is_primary()
             && !matches!(self.interface_type.as_deref(), Some("trunk" | "branch" | "efa-only"))
             && self.tags.get(NO_MANAGE_TAG).is_none_or(|value| value != "true")

@@ -12,7 +12,7 @@ const WORDS: &[&str] = &[
     "application", "apply", "argocd", "arm64", "arn", "aws", "bottlerocket", "by", "client", "cluster", "cn", "cni",
     "com", "compute", "controller", "default", "dev", "dkr", "ebs", "ec2", "ecr", "eks", "eksctl", "elb", "eni",
     "eniConfig", "eniconfig", "eniplan", "false", "flux", "fluxcd", "gov", "gpu", "group", "helm", "iam",
-    "instance", "internal", "io", "ip", "k8s", "karpenter", "kubectl", "kubernetes", "kustomize", "linux",
+    "i", "instance", "internal", "io", "ip", "k8s", "karpenter", "kubectl", "kubernetes", "kustomize", "linux",
     "managed", "manager", "match", "minimal", "no", "node", "nodegroup", "nvidia", "os", "owned", "pod", "pods",
     "pool", "private", "public", "role", "set", "sg", "shared", "side", "standard", "sts", "subnet", "svc",
     "terraform", "true", "ubuntu", "vpc", "windows", "x86", "zone",

@@ -18,6 +18,8 @@ pub struct BootTable {
     pub rows: BTreeMap<Ipv4Net, BootRow>,
     /// The one name of every node, where no table decides: Bottlerocket.
     pub fixed: Option<String>,
+    /// Max pods that it sets; `None` leaves them to EKS or the image.
+    pub max_pods: Option<u32>,
 }
 
 /// One row: candidates and the running totals of their weights. A row of one name needs no bounds.
@@ -45,6 +47,8 @@ fn script_table(script: &str) -> BootTable {
     for line in script.lines().map(str::trim) {
         if let Some(value) = line.strip_prefix("label_key=") {
             table.label_key = quoted(value).into_iter().next();
+        } else if let Some(value) = line.strip_prefix("max_pods=") {
+            table.max_pods = value.parse().ok();
         } else if let Some((cidr, rest)) = case_label(line) {
             row = Some(cidr);
             let only = rest.trim_start().strip_prefix("name=").and_then(|rest| quoted(rest).into_iter().next());
@@ -77,12 +81,19 @@ fn quoted(text: &str) -> Vec<String> {
 
 fn settings_table(text: &str) -> Option<BootTable> {
     let settings: toml::Table = text.parse().ok()?;
-    let labels = settings.get("settings")?.get("kubernetes")?.get("node-labels")?.as_table()?;
+    let kubernetes = settings.get("settings")?.get("kubernetes")?;
+    let labels = kubernetes.get("node-labels")?.as_table()?;
+    let max_pods = kubernetes.get("max-pods").and_then(toml::Value::as_integer);
     let (key, name) = ENI_CONFIG_KEYS
         .iter()
         .find_map(|key| Some(((*key).to_owned(), labels.get(*key)?.as_str()?.to_owned())))
         .or_else(|| private_key(text, labels))?;
-    Some(BootTable { label_key: Some(key), rows: BTreeMap::new(), fixed: Some(name) })
+    Some(BootTable {
+        label_key: Some(key),
+        rows: BTreeMap::new(),
+        fixed: Some(name),
+        max_pods: max_pods.and_then(|number| u32::try_from(number).ok()),
+    })
 }
 
 /// The label on the line after our marker, where its key is a private one.

@@ -148,7 +148,12 @@ fn interface_at(inventory: &Inventory, judged: &JudgedNode<'_>, interface: &Netw
     let role = match interface {
         _ if interface.is_primary() => Role::Primary,
         _ if interface.is_trunk() => Role::Trunk,
-        _ if interface.serves_pods() => Role::Pods,
+        _ if interface.serves_pods(
+            judged.serving.iter().any(|serving| serving.network_interface_id == interface.network_interface_id),
+        ) =>
+        {
+            Role::Pods
+        }
         _ => Role::Other,
     };
     let matters = matches!(role, Role::Pods | Role::Trunk);

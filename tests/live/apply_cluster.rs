@@ -56,6 +56,12 @@ fn the_subnet_of_an_eni_config_in_use_is_changed_when_asked_only() {
     assert_eq!(eni_config(&world, "retail-set-1-a")["spec"]["subnet"], before);
     world.apply(&["--only", "eniconfigs", "--replace-in-use"]).ended(0);
     assert_eq!(eni_config(&world, "retail-set-1-a")["spec"]["subnet"], wanted);
+    // The server itself refuses a write over what nobody has read.
+    let patch = world.mutating().into_iter().find(|call| call["action"] == "patch eniconfigs").unwrap();
+    let sent = patch["params"]["body"]["metadata"].as_object().unwrap();
+    assert!(sent.contains_key("uid") && sent.contains_key("resourceVersion"), "{patch:#}");
+    let query = patch["params"]["query"].to_string();
+    assert!(query.contains("eniplan") && !query.contains("force"), "{query}");
     world.bench.forget_calls();
     world.apply(&["--only", "eniconfigs"]).ended(0);
     assert_eq!(world.changing_calls(), Vec::<String>::new());

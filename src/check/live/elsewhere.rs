@@ -2,7 +2,7 @@
 //! more pods than they have addresses for.
 
 use super::judge::Elsewhere;
-use super::{JudgedNode, LiveFacts, count, node_evidence};
+use super::{JudgedNode, LiveFacts, Standing, count, node_evidence};
 use crate::finding::{Evidence, Problem, Subject};
 use crate::inventory::{NetworkInterface, Pod};
 use crate::max_pods::node_arithmetic;
@@ -118,6 +118,29 @@ pub(super) fn pods_elsewhere(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) 
                 "look at `/v1/enis` on the node (127.0.0.1:61679), and replace the node",
             )
             .shown_by(evidence),
+        );
+    }
+}
+
+/// The CNI attaches the first pod interface before it lets a node become Ready.
+/// Source: amazon-vpc-cni-k8s `pkg/ipamd/ipamd.go`, `nodeInit`.
+pub(super) fn no_pod_interface(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
+    let waits = |node: &JudgedNode<'_>| {
+        let has_none = node.primary.is_some() && node.serving.is_empty() && !node.node.ready;
+        (has_none
+            && node.standing == Standing::Wrong
+            && live.facts.inventory.eni_config(&node.resolution.eni_config).is_some())
+        .then(|| node.resolution.eni_config.clone())
+    };
+    for ((subject, name), nodes) in live.by_group(waits) {
+        problems.push(
+            Problem::new(
+                "node-without-pod-interface",
+                subject,
+                format!("on {} the CNI has made no interface for pods, although ENIConfig `{name}` is there: the nodes are not Ready", count(nodes.len())),
+                "look at /var/log/aws-routed-eni/ipamd.log on a node: the subnet may be full, a security group unknown, or a permission missing",
+            )
+            .shown_by(nodes.iter().map(|node| node_evidence(node, "condition Ready", "not True"))),
         );
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{LiveFacts, count};
 use crate::finding::{Evidence, Problem, Subject};
 use crate::inventory::{EniConfig, GapSource, Subnet};
-use crate::plan::EniConfigPlan;
+use crate::plan::{CniOwner, EniConfigPlan};
 
 fn subject(name: &str) -> Subject {
     Subject::EniConfig(name.to_owned())
@@ -24,17 +24,25 @@ pub(super) fn missing(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
             continue;
         }
         let waiting = users(live, &planned.name);
-        let who = if waiting == 0 {
-            "no node looks for it yet".to_owned()
+        let effect = if waiting == 0 {
+            "new nodes that need it would not become Ready".to_owned()
         } else {
-            format!("it is what {} would use", count(waiting))
+            format!(
+                "it is what {} would use, and new ones do not become Ready, old ones get no further interface",
+                count(waiting)
+            )
+        };
+        let help = if live.facts.plan.cni.owner == CniOwner::Absent {
+            "run `eniplan apply`: it makes the add-on with the ENIConfigs in its values"
+        } else {
+            "run `eniplan apply --only eniconfigs`"
         };
         problems.push(
             Problem::new(
                 "eniconfig-missing",
                 subject(&planned.name),
-                format!("the plan has it and the cluster has not; {who}: new nodes do not become Ready, and old ones get no further interface"),
-                "run `eniplan apply --only eniconfigs`",
+                format!("the plan has it and the cluster has not: {effect}"),
+                help,
             )
             .shown_by([Evidence::new(subject(&planned.name), "metadata.name", "not found")]),
         );
@@ -123,14 +131,18 @@ pub(super) fn subnet_gone(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
         Some(_) => None,
     };
     for object in used_unplanned(live) {
-        let Some((subnet, why)) = object.subnet.as_deref().and_then(|subnet| Some((subnet, gone(subnet)?))) else {
-            continue;
+        let (subnet, why) = match object.subnet.as_deref() {
+            None => ("", "is not named".to_owned()),
+            Some(subnet) => match gone(subnet) {
+                Some(why) => (subnet, why),
+                None => continue,
+            },
         };
         problems.push(
             Problem::new(
                 "eniconfig-subnet-gone",
                 subject(&object.name),
-                format!("its subnet {subnet} {why}: {} get no further interface", count(users(live, &object.name))),
+                format!("its subnet {subnet} {why}: no further interface for {}", count(users(live, &object.name))),
                 "correct spec.subnet, or give the nodes another ENIConfig",
             )
             .shown_by([Evidence::new(subject(&object.name), "spec.subnet", subnet)]),

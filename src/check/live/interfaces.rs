@@ -22,10 +22,18 @@ pub(super) fn unread(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
 /// `eniDescriptionPrefix`.
 const DESCRIPTION_OF_THE_CNI: &str = "aws-K8S-";
 
+/// Tag with the cluster that the CNI made an interface for. Source: amazon-vpc-cni-k8s `pkg/awsutils/awsutils.go`,
+/// `clusterNameTagKey`.
+const CLUSTER_TAG: &str = "cluster.k8s.amazonaws.com/name";
+
 /// The CNI detaches and deletes in two steps; a node that dies between them leaves the interface.
 pub(super) fn left_behind(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
     let mut by_subnet: BTreeMap<&str, Vec<&NetworkInterface>> = BTreeMap::new();
     for interface in &live.facts.inventory.observed().network_interfaces {
+        let owner = interface.tags.get(CLUSTER_TAG);
+        if owner.is_some_and(|owner| *owner != live.facts.inventory.cluster.name) {
+            continue;
+        }
         let of_the_cni = interface.description.as_deref().is_some_and(|text| text.starts_with(DESCRIPTION_OF_THE_CNI));
         if of_the_cni && interface.attachment.is_none() && interface.status.as_deref() == Some("available") {
             by_subnet.entry(&interface.subnet_id).or_default().push(interface);

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::super::Facts;
 use crate::choose::choose;
 use crate::config::OnNoMatch;
+use crate::finding::on_one_line;
 use crate::inventory::{CniSettings, EniConfig, GapSource, NetworkInterface, Node, Pod, PodPhase, Subnet};
 use crate::plan::{NO_MATCH, NodeGroupPlan};
 use crate::resolve::{Resolution, resolve};
@@ -152,6 +153,7 @@ impl<'a> Judge<'a> {
         let inventory = self.facts.inventory;
         let settings = self.settings.clone().unwrap_or_default();
         let resolution = resolve(node, &settings);
+        let multi_nic = settings.flag("ENABLE_MULTI_NIC");
         let interfaces = node.instance_id.as_deref().and_then(|id| self.interfaces.get(id));
         let interfaces = interfaces.map(Vec::as_slice).unwrap_or_default();
         let primary = interfaces.iter().copied().find(|interface| interface.is_primary());
@@ -170,7 +172,7 @@ impl<'a> Judge<'a> {
             as_planned: resolve(node, &self.planned_settings),
             given,
             pods: tally(self.pods.get(node.name.as_str()), pod_subnet),
-            serving: interfaces.iter().copied().filter(|interface| interface.serves_pods()).collect(),
+            serving: interfaces.iter().copied().filter(|interface| interface.serves_pods(multi_nic)).collect(),
             trunk: interfaces.iter().copied().find(|interface| interface.is_trunk()),
             resolution,
             node_subnet,
@@ -208,9 +210,11 @@ impl<'a> Judge<'a> {
     }
 
     fn given(&self, node: &Node, node_subnet: Option<&Subnet>) -> Given {
-        let label = |key: &str| node.labels.get(key).map(String::as_str);
-        let version = label(SOURCE_VERSION_LABEL).and_then(|number| number.parse::<i64>().ok());
-        let Some((template, version)) = label(SOURCE_TEMPLATE_LABEL).zip(version) else { return Given::Nothing };
+        let (template, version) = match self.launched_from(node) {
+            Ok(Some(version)) => version,
+            Ok(None) => return Given::Nothing,
+            Err(()) => return Given::Unread,
+        };
         let found = self.tables.iter().find(|((id, number), _)| *id == template && *number == version);
         let Some((_, Some(table))) = found else {
             return if found.is_some() { Given::Nothing } else { Given::Unread };
@@ -226,10 +230,28 @@ impl<'a> Judge<'a> {
         name.map_or(Given::Nothing, |name| Given::Name(name.clone()))
     }
 
+    /// Template and version that the node was launched from: by the labels that EKS sets, else what its group uses; none
+    /// for a group without a template. An error where a label is no version.
+    fn launched_from<'n>(&self, node: &'n Node) -> Result<Option<(&'n str, i64)>, ()>
+    where
+        'a: 'n,
+    {
+        let label = |key: &str| node.labels.get(key).map(String::as_str);
+        if let Some((template, version)) = label(SOURCE_TEMPLATE_LABEL).zip(label(SOURCE_VERSION_LABEL)) {
+            return version.parse().map(|version| Some((template, version))).map_err(drop);
+        }
+        let group = node.node_group().and_then(|name| self.facts.inventory.node_group(name));
+        let used = group.and_then(|group| group.launch_template.as_ref());
+        let Some(id) = used.and_then(|used| used.id.as_deref()) else { return Ok(None) };
+        let template = self.facts.inventory.launch_template(id).ok_or(())?;
+        let version = template.resolve_version(used.and_then(|used| used.version.as_deref())).ok_or(())?;
+        Ok(Some((id, version)))
+    }
+
     fn stand(&self, judged: &mut JudgedNode<'a>) {
         let (standing, because, elsewhere) = self.standing(judged);
         judged.standing = standing;
-        judged.because = because;
+        judged.because = on_one_line(&because);
         judged.elsewhere = elsewhere;
     }
 
@@ -238,6 +260,10 @@ impl<'a> Judge<'a> {
         let name = judged.resolution.eni_config.as_str();
         if self.settings.is_none() {
             return verdict(Standing::CannotTell, "the CNI's settings were not read".into());
+        }
+        if self.settings.as_ref().is_some_and(|settings| !settings.custom_networking()) {
+            let why = "custom networking is off: its next interface goes into the node subnet, whatever it names";
+            return verdict(Standing::Wrong, why.into());
         }
         if name == NO_MATCH {
             return verdict(Standing::Wrong, "its boot script found no row, or got no answer".into());
@@ -263,13 +289,24 @@ impl<'a> Judge<'a> {
         if let Some(why) = self.out_of_reach(judged) {
             return verdict(Standing::Wrong, why);
         }
-        match self.elsewhere(judged) {
-            Some((elsewhere, why)) => (Standing::NeedsReplacement, why, Some(elsewhere)),
-            None if !self.evidence_was_read() => {
-                let why = format!("it uses `{name}`, and its interfaces and pods were not read");
-                verdict(Standing::CannotTell, why)
+        if let Some((elsewhere, why)) = self.elsewhere(judged) {
+            return (Standing::NeedsReplacement, why, Some(elsewhere));
+        }
+        if !self.evidence_was_read() {
+            return verdict(
+                Standing::CannotTell,
+                format!("it uses `{name}`, and its interfaces and pods were not read"),
+            );
+        }
+        if judged.primary.is_none() {
+            return verdict(Standing::CannotTell, format!("it uses `{name}`, and no interface of it was found"));
+        }
+        match (judged.serving.is_empty(), judged.node.ready) {
+            (false, _) => verdict(Standing::Right, format!("it uses `{name}`")),
+            (true, true) => verdict(Standing::CannotTell, format!("it uses `{name}`, and has no interface for pods")),
+            (true, false) => {
+                verdict(Standing::Wrong, format!("it names `{name}`, is not Ready, and has no interface for pods"))
             }
-            None => verdict(Standing::Right, format!("it uses `{name}`")),
         }
     }
 
@@ -283,7 +320,10 @@ impl<'a> Judge<'a> {
     /// plan is a problem of its own.
     fn out_of_reach(&self, judged: &JudgedNode<'_>) -> Option<String> {
         let name = &judged.resolution.eni_config;
-        let id = self.live(name)?.subnet.as_deref()?;
+        let object = self.live(name)?;
+        let Some(id) = object.subnet.as_deref() else {
+            return Some(format!("it uses `{name}`, which names no subnet"));
+        };
         let planned = self.facts.plan.eni_configs.iter().find(|planned| planned.name == *name);
         let were_read = self.facts.inventory.gaps_in(GapSource::Subnets).next().is_none();
         if planned.is_some_and(|planned| planned.subnet_id != id) || !were_read {
@@ -300,11 +340,15 @@ impl<'a> Judge<'a> {
     /// A node that uses another name than planned is only wrong when its own template version would have given it the
     /// planned one, or something else again.
     fn outdated_or_wrong(&self, judged: &JudgedNode<'_>, wanted: &str) -> Standing {
+        if self.out_of_reach(judged).is_some() {
+            return Standing::Wrong;
+        }
         match &judged.given {
             Given::Name(given) if given == wanted => Standing::Wrong,
             Given::Name(given) if *given == judged.resolution.eni_config => Standing::Outdated,
             Given::Name(_) => Standing::Wrong,
-            Given::Nothing | Given::Unread => Standing::Outdated,
+            Given::Nothing => Standing::Outdated,
+            Given::Unread => Standing::CannotTell,
         }
     }
 

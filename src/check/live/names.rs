@@ -2,19 +2,26 @@
 
 use super::judge::Given;
 use super::{JudgedNode, LiveFacts, Standing, belongs_to, count, node_evidence};
-use crate::finding::{Evidence, Problem};
+use crate::finding::{Evidence, Problem, on_one_line};
 use crate::inventory::{DEFAULT_ENI_CONFIG_KEY, GapSource, Node};
 use crate::plan::NO_MATCH;
+use crate::render::shell_line;
 use crate::resolve::{DEFAULT_ENI_CONFIG, EXTERNAL_ENI_CONFIG_LABEL, Rule, is_zone_label};
 
 /// The field that decided, as evidence names it.
 fn field(rule: &Rule) -> String {
     match rule {
         Rule::ExternalLabel => format!("label {EXTERNAL_ENI_CONFIG_LABEL}"),
-        Rule::Annotation(key) => format!("annotation {key}"),
-        Rule::Label(key) => format!("label {key}"),
+        Rule::Annotation(key) => format!("annotation {}", on_one_line(key)),
+        Rule::Label(key) => format!("label {}", on_one_line(key)),
         Rule::Default => "label or annotation".into(),
     }
+}
+
+/// The command that removes an annotation; its key is a setting of the CNI, and anybody can write one.
+fn unannotate(key: &str) -> String {
+    let words = ["kubectl", "annotate", "node", "NAME", &format!("{key}-")].map(str::to_owned);
+    shell_line(&words).unwrap_or_else(|_| "kubectl annotate".into())
 }
 
 fn evidence(node: &JudgedNode<'_>) -> Evidence {
@@ -49,7 +56,7 @@ pub(super) fn looks_for_missing(live: &LiveFacts<'_>, problems: &mut Vec<Problem
     let lost = |node: &JudgedNode<'_>| {
         let name = &node.resolution.eni_config;
         let is_lost = !is_there(live, name) && !is_planned(live, name) && name != NO_MATCH && !misled_by_settings(node);
-        is_lost.then(|| (name.clone(), node.resolution.rule.clone()))
+        is_lost.then(|| (on_one_line(name), node.resolution.rule.clone()))
     };
     for ((subject, (name, rule)), nodes) in live.by_group(lost) {
         let (what, help) = match (&rule, name.as_str()) {
@@ -127,19 +134,24 @@ pub(super) fn uses_other(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
         let wanted = node.wanted.as_ref()?;
         let name = &node.resolution.eni_config;
         let is_wrong = node.standing == Standing::Wrong && name != wanted && is_there(live, name);
-        let is_wrong = is_wrong && node.resolution.rule != Rule::Default;
-        (is_wrong && !misled_by_settings(node)).then(|| node.resolution.rule.clone())
+        let is_wrong = is_wrong && node.resolution.rule != Rule::Default && name != NO_MATCH;
+        (is_wrong && !misled_by_settings(node)).then(|| (node.resolution.rule.clone(), is_of_other_zone(live, node)))
     };
-    for ((subject, rule), nodes) in live.by_group(wrong) {
+    for ((subject, (rule, other_zone)), nodes) in live.by_group(wrong) {
         let (what, help) = match &rule {
             Rule::Annotation(key) => (
                 format!("the annotation {key} decides, which beats the label"),
-                format!("remove it with `kubectl annotate node NAME {key}-`, then replace the nodes whose interfaces were made meanwhile"),
+                format!("remove it with `{}`, then replace the nodes whose interfaces were made meanwhile", unannotate(key)),
             ),
             Rule::ExternalLabel | Rule::Label(_) | Rule::Default => (
                 format!("the {} names another ENIConfig than the launch template gives", field(&rule)),
-                "put the label back, find out who changed it, and replace the nodes whose interfaces were made meanwhile".to_owned(),
+                "put the label back with `kubectl label node NODE KEY=PLANNED --overwrite`, find out who changed it, and replace the nodes whose interfaces were made meanwhile".to_owned(),
             ),
+        };
+        let effect = if other_zone {
+            "its subnet is in another zone, so that interfaces are made, cannot be attached, and are deleted again, every few seconds"
+        } else {
+            "pods there get addresses and security groups of another pod subnet than planned"
         };
         let evidence = nodes.iter().map(|node| {
             let Evidence { object, field, value } = evidence(node);
@@ -149,13 +161,33 @@ pub(super) fn uses_other(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
             Problem::new(
                 "node-uses-other-eniconfig",
                 subject,
-                format!(
-                    "on {} {what}: pods there get addresses and security groups of another pod subnet than planned",
-                    count(nodes.len())
-                ),
+                format!("on {} {what}: {effect}", count(nodes.len())),
                 help,
             )
             .shown_by(evidence),
+        );
+    }
+}
+
+/// Whether the ENIConfig that a node names is in another zone than the node.
+fn is_of_other_zone(live: &LiveFacts<'_>, node: &JudgedNode<'_>) -> bool {
+    let object = live.facts.inventory.eni_config(&node.resolution.eni_config);
+    let subnet = object.and_then(|object| live.facts.inventory.subnet(object.subnet.as_deref()?));
+    subnet.zip(node.node_subnet).is_some_and(|(pods, own)| pods.availability_zone_id != own.availability_zone_id)
+}
+
+/// Nodes that are right and yet not Ready.
+pub(super) fn not_ready(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
+    let is_so = |node: &JudgedNode<'_>| (!node.node.ready && node.standing == Standing::Right).then_some(());
+    for ((subject, ()), nodes) in live.by_group(is_so) {
+        problems.push(
+            Problem::new(
+                "node-not-ready",
+                subject,
+                format!("{} not Ready, although name, interfaces and pods are as planned", count(nodes.len())),
+                "look at `kubectl describe node NODE`",
+            )
+            .shown_by(nodes.iter().map(|node| node_evidence(node, "condition Ready", "not True"))),
         );
     }
 }
@@ -201,7 +233,7 @@ pub(super) fn annotation_decides(live: &LiveFacts<'_>, problems: &mut Vec<Proble
                     "on {} the annotation {key} decides: it beats any label, and replacements will not have it",
                     count(nodes.len())
                 ),
-                format!("remove it with `kubectl annotate node NAME {key}-` once the nodes carry the label"),
+                format!("remove it with `{}` once the nodes carry the label", unannotate(&key)),
             )
             .shown_by(nodes.iter().map(|node| evidence(node))),
         );
@@ -315,7 +347,9 @@ pub(super) fn outdated(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
     let told = super::templates::groups_told(live);
     let outdated = |node: &JudgedNode<'_>| {
         let is_told = node.node.node_group().is_some_and(|group| told.contains(group));
-        (node.standing == Standing::Outdated && !is_told).then_some(())
+        // A group without a template cannot be rolled; that it is to be replaced is said of the group.
+        let is_replaced = node.group.is_some_and(|group| node.node.node_group() != Some(group.name.as_str()));
+        (node.standing == Standing::Outdated && !is_told && !is_replaced).then_some(())
     };
     for ((subject, ()), nodes) in live.by_group(outdated) {
         let versions = nodes

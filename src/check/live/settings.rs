@@ -53,7 +53,7 @@ pub(super) fn custom_networking_off(live: &LiveFacts<'_>, problems: &mut Vec<Pro
             "custom-networking-off",
             subject(),
             format!(
-                "custom networking is off: new interfaces go into node subnets, and when aws-node restarts the nodes' security groups go onto the pods' interfaces{}{lost}",
+                "custom networking is off{}: new interfaces go into node subnets, and when aws-node restarts the nodes' security groups go onto the pods' interfaces{lost}",
                 who_owns(live, SWITCH)
             ),
             remedy(live),
@@ -252,7 +252,7 @@ pub(super) fn warm_interface_on_large_type(live: &LiveFacts<'_>, problems: &mut 
             Problem::new(
                 "warm-interface-on-large-type",
                 subject,
-                format!("WARM_ENI_TARGET={warm} keeps {} addresses of the pod subnet idle on each of its {} of type {of_type}", warm * held, count(nodes.len())),
+                format!("WARM_ENI_TARGET={warm} keeps {} addresses of the pod subnet idle on each of its {} of type {of_type}", u64::from(warm) * u64::from(held), count(nodes.len())),
                 "set WARM_IP_TARGET and MINIMUM_IP_TARGET instead, for example \"5\" and \"20\"; `eniplan capacity` shows what that gives",
             )
             .shown_by([env("WARM_ENI_TARGET", settings.value("WARM_ENI_TARGET"))]),

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use super::names::nodes_of_group;
 use super::{LiveFacts, count, node_evidence};
-use crate::config::AmiFamily;
+use crate::config::{AmiFamily, MaxPods};
 use crate::finding::{Evidence, Problem, Subject};
-use crate::inventory::{LaunchTemplate, LaunchTemplateVersion, NodeGroup};
-use crate::plan::NodeGroupPlan;
+use crate::inventory::{GapSource, LaunchTemplate, LaunchTemplateVersion, NodeGroup};
+use crate::plan::{Bootstrap, NodeGroupPlan};
 use crate::user_data::{self, BootRow, BootTable, boot_table};
 
 /// How the version in use of a group stands to the plan.
@@ -28,7 +28,8 @@ fn stands(live: &LiveFacts<'_>, group: &NodeGroupPlan) -> Option<(Subject, Stand
     let gives = |version: &LaunchTemplateVersion| {
         let bytes = version.launch_template_data.user_data.as_ref().map(|bytes| bytes.0.as_slice());
         let document = user_data::read(bytes.unwrap_or_default());
-        document.is_ok_and(|document| boot_table(&document).is_some_and(|table| gives_as(&table, &wanted)))
+        let table = document.ok().and_then(|document| boot_table(&document));
+        table.is_some_and(|table| gives_as(&table, &wanted) && sets_max_pods_as(live, group, &table))
     };
     let subject = Subject::NodeGroup(group.name.clone());
     if template.version(in_use).is_some_and(gives) {
@@ -45,6 +46,15 @@ fn gives_as(table: &BootTable, wanted: &BootTable) -> bool {
     table.label_key == wanted.label_key
         && table.fixed == wanted.fixed
         && wanted.rows.iter().all(|(cidr, row)| table.rows.get(cidr).is_some_and(|found| names(found) == names(row)))
+}
+
+/// Whether the version sets max pods as the plan does. A number that the plan would write only because nodes report too
+/// many is no fault of the template: that the nodes do is a finding of its own.
+fn sets_max_pods_as(live: &LiveFacts<'_>, group: &NodeGroupPlan, table: &BootTable) -> bool {
+    let wished = live.facts.config.node_groups.iter().find(|wished| wished.name == group.name);
+    let is_number = wished.is_some_and(|wished| matches!(wished.max_pods, MaxPods::Number(_)));
+    let is_by_report = table.max_pods.is_none() && !is_number && group.bootstrap == Bootstrap::Eks;
+    is_by_report || table.max_pods == group.max_pods.written
 }
 
 fn in_use<'a>(live: &LiveFacts<'a>, group: &NodeGroup) -> Option<(&'a LaunchTemplate, i64)> {
@@ -93,6 +103,28 @@ pub(super) fn not_rolled_out(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) 
                 .shown_by([Evidence::new(subject, "launchTemplate.version", in_use.to_string())]),
             );
         }
+    }
+}
+
+/// Groups of the plan that EKS does not have yet: nothing of them can be right.
+pub(super) fn missing_group(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
+    if live.facts.inventory.gaps_in(GapSource::NodeGroups).next().is_some() {
+        return;
+    }
+    for group in live.facts.plan.node_groups.iter().filter(|group| group.managed) {
+        if live.facts.inventory.node_group(&group.name).is_some() {
+            continue;
+        }
+        let subject = Subject::NodeGroup(group.name.clone());
+        problems.push(
+            Problem::new(
+                "planned-group-missing",
+                subject.clone(),
+                "the plan has it and EKS has not",
+                "run `eniplan apply --roll`, which creates groups that are fully described; `eniplan diff --roll` says what is lacking",
+            )
+            .shown_by([Evidence::new(subject, "nodegroupName", "not found")]),
+        );
     }
 }
 

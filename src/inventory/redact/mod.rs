@@ -127,7 +127,7 @@ const KEPT: &[&str] = &[
 
 fn replace(value: &mut Value, field: &str, pseudonyms: &Pseudonyms) {
     match value {
-        Value::String(text) if !KEPT.contains(&field) => *text = pseudonyms.text(text),
+        Value::String(text) if !KEPT.contains(&field) => *text = pseudonyms.text(&without_credentials(text)),
         Value::String(_) | Value::Number(_) | Value::Bool(_) | Value::Null => {}
         Value::Array(items) => items.iter_mut().for_each(|item| replace(item, field, pseudonyms)),
         Value::Object(_) if KEPT.contains(&field) => {}
@@ -138,7 +138,7 @@ fn replace(value: &mut Value, field: &str, pseudonyms: &Pseudonyms) {
                 let after = match field {
                     "annotations" if !is_well_known(&key) => digest(text.as_bytes()),
                     "labels" if is_kept_label(&key) => text.to_owned(),
-                    _ => pseudonyms.text(text),
+                    _ => pseudonyms.text(&without_credentials(text)),
                 };
                 fields.insert(self::key(&key, pseudonyms), after.into());
             }
@@ -149,6 +149,25 @@ fn replace(value: &mut Value, field: &str, pseudonyms: &Pseudonyms) {
             }
         }
     }
+}
+
+/// A text without the user and password that an address in it holds, as that of a proxy: `http://user:password@host`.
+fn without_credentials(text: &str) -> String {
+    let mut rest = text;
+    let mut kept = String::with_capacity(text.len());
+    while let Some((before, after)) = rest.split_once("://") {
+        kept.push_str(before);
+        kept.push_str("://");
+        let authority = after.find(|c: char| matches!(c, '/' | '?' | '#' | '"' | '\'') || c.is_whitespace());
+        let authority = after.get(..authority.unwrap_or(after.len())).unwrap_or_default();
+        rest = after;
+        if let Some(at) = authority.rfind('@') {
+            kept.push_str("redacted");
+            rest = after.get(at..).unwrap_or_default();
+        }
+    }
+    kept.push_str(rest);
+    kept
 }
 
 /// A key of a label or tag. Those of AWS and Kubernetes stay, up to the names that some hold: `kubernetes.io/cluster/NAME`,
@@ -249,8 +268,11 @@ impl Names {
         for node in &inventory.nodes {
             self.add(&node.name);
             self.labels(&node.labels);
+            // The one annotation of a well-known key whose value is a name.
+            self.add(node.annotations.get(super::DEFAULT_ENI_CONFIG_KEY).map_or("", String::as_str));
         }
         for gap in &inventory.gaps {
+            self.add(gap.resource.as_deref().unwrap_or_default());
             self.arn(gap.caller.as_deref());
         }
     }
@@ -324,4 +346,24 @@ fn is_kept_label(key: &str) -> bool {
         "eks.amazonaws.com/nodeclass",
     ];
     is_well_known(key) && !NAMING.contains(&key) && !key.contains("karpenter.sh/") && !key.contains("eksctl.io/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_in_addresses_do_not_stay() {
+        for (text, kept) in [
+            ("http://alice:secret@proxy.example:3128", "http://redacted@proxy.example:3128"),
+            (
+                r#"{"env":{"HTTPS_PROXY":"http://u:p@h","NO_PROXY":"a@b"}}"#,
+                r#"{"env":{"HTTPS_PROXY":"http://redacted@h","NO_PROXY":"a@b"}}"#,
+            ),
+            ("https://host/path?to=a@b", "https://host/path?to=a@b"),
+            ("no address", "no address"),
+        ] {
+            assert_eq!(without_credentials(text), kept);
+        }
+    }
 }

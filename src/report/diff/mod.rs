@@ -70,7 +70,7 @@ pub fn text(diff: &Diff, inventory: &Inventory) -> String {
         text.push_str(&format!("{}\n", styled(BOLD, "Waiting for you")));
     }
     for awaiting in &diff.awaiting {
-        text.push_str(&format!("? {}: {}\n", awaiting.subject, awaiting.what));
+        text.push_str(&format!("? {}: {}\n", awaiting.subject, awaiting.what.replace('\n', "\n      ")));
         for line in awaiting.how.lines() {
             text.push_str(&format!("    {}\n", styled(DIM, line)));
         }

@@ -5,7 +5,7 @@ mod close_up;
 use super::style::{BOLD, DIM, of, styled};
 use super::table::table;
 use crate::check::live::Standing;
-use crate::finding::Severity;
+use crate::finding::{Severity, on_one_line};
 use crate::plan::explanation::{Arithmetic, Choice, EniConfigFacts, Explanation, LookAt, MaxPods, Place, TableRow};
 use crate::verify::{CloseUp, FromTemplate};
 
@@ -73,7 +73,7 @@ fn choice(title: &str, choice: &Choice) -> String {
         let found = match look.found.as_deref() {
             None => "absent".to_owned(),
             Some("") => "empty, which counts as found".to_owned(),
-            Some(found) => found.to_owned(),
+            Some(found) => on_one_line(found),
         };
         let note = match index.cmp(&choice.decided_by) {
             std::cmp::Ordering::Less => "",
@@ -96,6 +96,7 @@ fn place_of(look: &LookAt) -> String {
 
 fn eni_config(facts: &EniConfigFacts) -> String {
     let EniConfigFacts { name, in_cluster, in_plan, pod_subnet, security_groups, same_zone } = facts;
+    let name = on_one_line(name);
     let error = |text: &str| styled(of(Severity::Error), text);
     let exists = match (in_cluster, in_plan) {
         (true, true) => "in the cluster and in the plan".to_owned(),
@@ -202,7 +203,7 @@ fn if_replaced(explanation: &Explanation, near: Option<&CloseUp>) -> String {
         (Some(planned), None) => format!(
             "ENIConfig `{}` instead of {}: pods in {} instead of {}",
             planned.eni_config.name,
-            if now.custom_networking { format!("`{}`", now.eni_config.name) } else { "none".into() },
+            if now.custom_networking { format!("`{}`", on_one_line(&now.eni_config.name)) } else { "none".into() },
             subnet(planned),
             subnet(now)
         ),
@@ -221,6 +222,14 @@ fn if_replaced(explanation: &Explanation, near: Option<&CloseUp>) -> String {
         Some((used, names)) => {
             format!("version {} gives {}; once the plan is applied: {planned}", used.version, names.join(" or "))
         }
+        None => answer,
+    };
+    let MaxPods { reported, written, .. } = &explanation.max_pods;
+    let answer = match written.zip(*reported).filter(|(written, reported)| written != reported) {
+        Some((written, reported)) => format!(
+            "{}, and max pods {written} instead of {reported}",
+            answer.replacen("nothing: it would use the same ENIConfig", "the same ENIConfig", 1)
+        ),
         None => answer,
     };
     format!("{}  {answer}\n", styled(BOLD, "If it were replaced now"))
