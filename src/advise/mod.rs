@@ -143,7 +143,7 @@ pub struct InUse {
 /// Judges all mechanisms. `wanted` takes the place of the cheapest one that fits, where it is named and fits.
 ///
 /// # Errors
-/// [`Error::Template`] and [`Error::RenderedInvalid`], which are defects of the program; [`Error::NothingToPrint`] when
+/// [`Error::Template`] and [`Error::RenderedInvalid`], which are defects of the program; [`Error::RuledOut`] when
 /// the mechanism that was named is ruled out.
 pub fn advise(inventory: &Inventory, config: &Config, plan: &Plan, wanted: Option<Mechanism>) -> Result<Advice, Error> {
     let needs = needs::needs(inventory, config, plan);
@@ -157,11 +157,7 @@ pub fn advise(inventory: &Inventory, config: &Config, plan: &Plan, wanted: Optio
         && let Some(judgement) = mechanisms.iter().find(|judgement| judgement.mechanism == wanted)
         && judgement.verdict == Verdict::RuledOut
     {
-        return Err(Error::NothingToPrint {
-            what: "way".into(),
-            subject: wanted.title().into(),
-            because: format!("it is ruled out: {}", judgement.reasons.join("; ")),
-        });
+        return Err(Error::RuledOut { mechanism: wanted.title().into(), because: judgement.reasons.join("; ") });
     }
     // To stay costs nothing, so what is in place and does what is wanted goes before what would be cheaper to begin with.
     let in_place = mechanisms.iter().find(|judgement| judgement.verdict == Verdict::InUse);
