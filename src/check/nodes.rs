@@ -164,7 +164,10 @@ pub(super) fn node_needs_replacement(facts: &Facts<'_>, problems: &mut Vec<Probl
         problems.push(Problem::new(
             "node-needs-replacement",
             Subject::NodeGroup(group.into()),
-            format!("{} of its nodes do not carry the planned label and keep their pod addresses until they are replaced: {}", nodes.len(), shown(&nodes)),
+            match nodes.as_slice() {
+                [one] => format!("1 of its nodes does not carry the planned label and keeps its pod addresses until it is replaced: {one}"),
+                _ => format!("{} of its nodes do not carry the planned label and keep their pod addresses until they are replaced: {}", nodes.len(), shown(&nodes)),
+            },
             "update the node group to the new launch-template version, which replaces its nodes",
         ));
     }
