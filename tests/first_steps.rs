@@ -266,3 +266,25 @@ fn advice_without_wishes_comes_with_ids() {
     let run = eniplan(folder.path(), &[&["advise", "--mechanism", "subnet-discovery"], &INVENTORY[..]].concat());
     assert!(run.stdout.contains("aws ec2 create-tags --resources subnet-"), "{}{}", run.stdout, run.stderr);
 }
+
+#[test]
+fn advice_on_static_labels_says_where_no_label_is_needed() {
+    let advise = |name| {
+        let arguments = ["advise", "--mechanism", "static-labels", "--inventory", "inventory.json"];
+        eniplan(&fixture(name), &arguments).stdout
+    };
+    assert!(advise("smallest").contains("no node group needs a label"), "{}", advise("smallest"));
+}
+
+#[test]
+fn what_is_ruled_out_is_not_a_thing_to_print() {
+    let arguments = ["advise", "--mechanism", "subnet-discovery", "--inventory", "inventory.json"];
+    let run = eniplan(&fixture("three-zones"), &arguments);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("error: subnet discovery of the VPC CNI cannot do what is wanted here"),
+        "{}",
+        run.stderr
+    );
+    assert!(run.stderr.contains("`eniplan advise` without --mechanism says which one fits"), "{}", run.stderr);
+}

@@ -177,6 +177,12 @@ fn static_labels(inventory: &Inventory, plan: &Plan) -> Result<Vec<Step>, Error>
     let mut wanted = plan.clone();
     wanted.node_groups.clear();
     let mut steps = eni_configs(inventory, &wanted)?;
+    if !plan.node_groups.is_empty() && plan.node_groups.iter().all(|group| group.label_key.is_none()) {
+        steps.push(Step::Other {
+            what: "no node group needs a label: the zone label, which every node has, names its ENIConfig already"
+                .into(),
+        });
+    }
     for group in plan.node_groups.iter().filter(|group| group.exists) {
         let candidate = group.assignments.first().and_then(|row| row.candidates.first());
         let (Some(key), Some(candidate)) = (&group.label_key, candidate) else { continue };
