@@ -163,6 +163,14 @@ pub enum Error {
         /// The rules of `--only`.
         only: String,
     },
+    /// `--mechanism` names one that cannot do what is wanted.
+    #[error("{mechanism} cannot do what is wanted here")]
+    RuledOut {
+        /// Name of the mechanism, for people.
+        mechanism: String,
+        /// What rules it out.
+        because: String,
+    },
     /// `--print` asked for something that this group or plan does not have.
     #[error("there is no {what} to print for {subject}")]
     NothingToPrint {
@@ -279,13 +287,12 @@ impl Error {
             Self::NoSuchNode { known, .. } if known.is_empty() => {
                 "the inventory has no nodes; describe one with --node-group, --subnet-cidr and --instance-id".into()
             }
+            Self::NoSuchNode { known, .. } if known.len() <= NEAREST => format!("it has: {}", known.join(", ")),
             Self::NoSuchNode { name, known } => {
-                let shown = nearest(name, known);
-                let all = known.len() <= NEAREST;
-                if all { format!("it has: {shown}") } else { format!("the nearest of its {} are: {shown}", known.len()) }
+                format!("{}`kubectl get nodes` lists all {}", did_you_mean(name, known), known.len())
             }
             Self::NoSuchRule { name, known } => {
-                format!("the nearest of its {} rules are: {}; docs/checks.md has them all", known.len(), nearest(name, known))
+                format!("{}docs/checks.md lists all {} rules", did_you_mean(name, known), known.len())
             }
             Self::NoRuleLeft { .. } => "leave a rule out of --skip, or out of --only".into(),
             Self::NoSuchPhase { known, .. } if known.is_empty() => {
@@ -293,6 +300,9 @@ impl Error {
             }
             Self::NoSuchPhase { known, .. } => format!("the phases are: {}", known.join(", ")),
             Self::NothingToPrint { because, .. } => because.clone(),
+            Self::RuledOut { because, .. } => {
+                format!("it is ruled out: {because}; `eniplan advise` without --mechanism says which one fits")
+            }
             Self::UserDataPart { .. } => "correct that part's headers in the launch template, or remove the part".into(),
             Self::Template { .. } | Self::RenderedInvalid { .. } | Self::Serialise { .. } => {
                 "this is a defect of eniplan; nothing was written; please report it with the inventory (`eniplan inventory --redact`)".into()
@@ -301,14 +311,24 @@ impl Error {
     }
 }
 
-/// How many names an error offers instead of one that is not there.
-const NEAREST: usize = 5;
+/// How many names an error offers at most instead of one that is not there.
+const NEAREST: usize = 3;
 
-fn nearest(name: &str, known: &[String]) -> String {
-    let mut nearest: Vec<&str> = known.iter().map(String::as_str).collect();
-    nearest.sort_by_key(|other| strsim::damerau_levenshtein(name, other));
-    nearest.truncate(NEAREST);
-    nearest.join(", ")
+/// The share of a name that a slip may change; beyond it another name is meant.
+const SLIP: f64 = 0.25;
+
+/// Names that differ from what was typed by a slip, as a question; nothing where there are none.
+fn did_you_mean(name: &str, known: &[String]) -> String {
+    let likeness = |other: &str| strsim::normalized_damerau_levenshtein(name, other);
+    let mut alike: Vec<(f64, &str)> = known
+        .iter()
+        .map(|other| (likeness(other), other.as_str()))
+        .filter(|(likeness, _)| *likeness >= 1.0 - SLIP)
+        .collect();
+    alike.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+    alike.truncate(NEAREST);
+    let names: Vec<&str> = alike.into_iter().map(|(_, name)| name).collect();
+    if names.is_empty() { String::new() } else { format!("did you mean {}? ", names.join(", ")) }
 }
 
 /// How the process ends. The numbers are part of the command line's contract (`docs/cli.md`).

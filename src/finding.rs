@@ -162,7 +162,7 @@ impl Problem {
 }
 
 /// A problem with the severity of its rule. Sorted, the worst come first.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Finding {
     /// Severity of the rule.
     pub severity: Severity,
@@ -180,6 +180,24 @@ pub struct Finding {
     /// What shows it, so that it can be checked by hand.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
+}
+
+/// What could not be read is told before what follows from that.
+const CAUSE: &str = "read-failed";
+
+impl Ord for Finding {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        let key = |finding: &Self| (finding.severity, finding.rule != CAUSE);
+        let rest = |finding: &Self| (finding.rule.clone(), finding.subject.clone(), finding.line);
+        let text = |finding: &Self| (finding.message.clone(), finding.help.clone(), finding.evidence.clone());
+        key(self).cmp(&key(other)).then_with(|| rest(self).cmp(&rest(other))).then_with(|| text(self).cmp(&text(other)))
+    }
+}
+
+impl PartialOrd for Finding {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 /// Whether any finding is of severity error.

@@ -177,14 +177,12 @@ fn boot_time(inventory: &Inventory, plan: &Plan, needs: &Needs<'_>) -> Points {
         .map(|group| group.name.as_str())
         .collect();
     if !labelled.is_empty() {
+        let is_labelled = |name: &str| labelled.contains(&name);
+        let nodes = inventory.nodes.iter().filter(|node| node.node_group().is_some_and(is_labelled)).count();
         points.costs.push(format!(
-            "a launch-template version for {}, and {} nodes to be replaced once",
+            "a launch-template version for {}, and {nodes} node{} to be replaced once",
             labelled.join(", "),
-            inventory
-                .nodes
-                .iter()
-                .filter(|node| node.node_group().is_some_and(|name| labelled.contains(&name)))
-                .count()
+            plural(nodes)
         ));
     }
     let replaced: Vec<&str> =
@@ -210,9 +208,9 @@ fn auto_mode(inventory: &Inventory, plan: &Plan, needs: &Needs<'_>) -> Points {
         ));
     } else if inventory.aws_node.is_some() && !plan.node_groups.is_empty() {
         points.rules_out.push(format!(
-            "it serves the nodes of Auto Mode only, and {} node group{} run aws-node",
+            "it serves the nodes of Auto Mode only, and {} node group{} aws-node",
             plan.node_groups.len(),
-            plural(plan.node_groups.len())
+            if plan.node_groups.len() == 1 { " runs" } else { "s run" }
         ));
     }
     points.fits.push("a NodeClass selects pod subnets and security groups of pods, by zone".into());

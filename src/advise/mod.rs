@@ -145,7 +145,7 @@ pub struct InUse {
 /// `source` is how the cluster was found, for the commands that come next.
 ///
 /// # Errors
-/// [`Error::Template`] and [`Error::RenderedInvalid`], which are defects of the program; [`Error::NothingToPrint`] when
+/// [`Error::Template`] and [`Error::RenderedInvalid`], which are defects of the program; [`Error::RuledOut`] when
 /// the mechanism that was named is ruled out.
 pub fn advise(
     inventory: &Inventory,
@@ -165,11 +165,7 @@ pub fn advise(
         && let Some(judgement) = mechanisms.iter().find(|judgement| judgement.mechanism == wanted)
         && judgement.verdict == Verdict::RuledOut
     {
-        return Err(Error::NothingToPrint {
-            what: "way".into(),
-            subject: wanted.title().into(),
-            because: format!("it is ruled out: {}", judgement.reasons.join("; ")),
-        });
+        return Err(Error::RuledOut { mechanism: wanted.title().into(), because: judgement.reasons.join("; ") });
     }
     // To stay costs nothing, so what is in place and does what is wanted goes before what would be cheaper to begin with.
     let in_place = mechanisms.iter().find(|judgement| judgement.verdict == Verdict::InUse);

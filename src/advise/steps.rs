@@ -40,9 +40,9 @@ fn discovery(inventory: &Inventory, plan: &Plan, needs: &Needs<'_>) -> Result<Ve
         .map(|subnet| subnet.subnet_id.as_str())
         .collect();
     if needs.pod_subnets.is_empty() {
-        steps.push(Step::Other { what: format!("tag the subnets that pods may use with {DISCOVERY_TAG}=1") });
+        steps.push(tag_unused(inventory, needs));
     } else if !untagged.is_empty() {
-        steps.push(tag(&untagged, "1"));
+        steps.push(tag(&untagged, "1", &inventory.region));
     }
     let open: Vec<&str> = needs
         .node_subnets
@@ -52,7 +52,7 @@ fn discovery(inventory: &Inventory, plan: &Plan, needs: &Needs<'_>) -> Result<Ve
         .filter(|id| inventory.subnet(id).is_some_and(|subnet| !subnet.tags.contains_key(DISCOVERY_TAG)))
         .collect();
     if !open.is_empty()
-        && let Step::Run { command, .. } = tag(&open, "0")
+        && let Step::Run { command, .. } = tag(&open, "0", &inventory.region)
     {
         let only_if = "pods are to stay out of the node subnets, and the CNI is v1.22 or later".into();
         steps.push(Step::Run { command, only_if: Some(only_if) });
@@ -71,9 +71,29 @@ fn discovery(inventory: &Inventory, plan: &Plan, needs: &Needs<'_>) -> Result<Ve
     Ok(steps)
 }
 
-fn tag(subnets: &[&str], value: &str) -> Step {
+fn tag(subnets: &[&str], value: &str, region: &str) -> Step {
     let tags = format!("Key={DISCOVERY_TAG},Value={value}");
-    run(&[&["aws", "ec2", "create-tags", "--resources"], subnets, &["--tags", &tags]].concat())
+    run(&[&["aws", "ec2", "create-tags", "--resources"], subnets, &["--tags", &tags, "--region", region]].concat())
+}
+
+/// Where nothing says which subnets pods may use: those that neither nodes nor the control plane are in.
+fn tag_unused(inventory: &Inventory, needs: &Needs<'_>) -> Step {
+    let is_used = |id: &str| needs.node_subnets.contains(id) || inventory.cluster.subnet_ids.iter().any(|of| of == id);
+    let unused: Vec<&str> =
+        inventory.subnets.iter().map(|subnet| subnet.subnet_id.as_str()).filter(|id| !is_used(id)).collect();
+    match tag(&unused, "1", &inventory.region) {
+        Step::Run { command, .. } if !unused.is_empty() => Step::Run {
+            command,
+            only_if: Some(
+                "pods may use these, in which neither nodes nor the control plane are; leave out others".into(),
+            ),
+        },
+        _ => Step::Other {
+            what: format!(
+                "make subnets for pods, then `aws ec2 create-tags --resources SUBNET… --tags Key={DISCOVERY_TAG},Value=1`"
+            ),
+        },
+    }
 }
 
 /// The settings as a file for their owner, and the command that takes it.
@@ -94,12 +114,17 @@ fn settings(inventory: &Inventory, wanted: &Plan) -> Result<Vec<Step>, Error> {
                 "PRESERVE",
                 "--configuration-values",
                 &format!("file://{file}"),
+                "--region",
+                &wanted.region,
             ]),
             CniOwner::DaemonSet => {
                 run(&["kubectl", "patch", "daemonset", "aws-node", "--namespace", "kube-system", "--patch-file", &file])
             }
             CniOwner::Helm => Step::Other { what: format!("upgrade the Helm release of the VPC CNI with {file}") },
-            CniOwner::Absent => run(&["aws", "eks", "create-addon", "--cli-input-json", &format!("file://{file}")]),
+            CniOwner::Absent => {
+                let input = format!("file://{file}");
+                run(&["aws", "eks", "create-addon", "--cli-input-json", &input, "--region", &wanted.region])
+            }
         };
         steps.push(Step::Write { file, text });
         steps.push(command);
@@ -153,6 +178,12 @@ fn static_labels(inventory: &Inventory, plan: &Plan) -> Result<Vec<Step>, Error>
     let mut wanted = plan.clone();
     wanted.node_groups.clear();
     let mut steps = eni_configs(inventory, &wanted)?;
+    if !plan.node_groups.is_empty() && plan.node_groups.iter().all(|group| group.label_key.is_none()) {
+        steps.push(Step::Other {
+            what: "no node group needs a label: the zone label, which every node has, names its ENIConfig already"
+                .into(),
+        });
+    }
     for group in plan.node_groups.iter().filter(|group| group.exists) {
         let candidate = group.assignments.first().and_then(|row| row.candidates.first());
         let (Some(key), Some(candidate)) = (&group.label_key, candidate) else { continue };
@@ -166,6 +197,8 @@ fn static_labels(inventory: &Inventory, plan: &Plan) -> Result<Vec<Step>, Error>
             &group.name,
             "--labels",
             &format!("addOrUpdateLabels={{{key}={}}}", candidate.eni_config),
+            "--region",
+            &plan.region,
         ]));
     }
     steps.extend(settings(inventory, &wanted)?);
@@ -177,6 +210,10 @@ fn boot_time(plan: &Plan, source: &SourceFlags) -> Vec<Step> {
     vec![
         run(source.again(&["diff"], &plan.cluster)),
         run(source.on_cluster(&["apply"], &plan.cluster)),
+        Step::Run {
+            command: source.on_cluster(&["apply", "--roll"], &plan.cluster),
+            only_if: Some("nodes are to be replaced now, one group at a time".into()),
+        },
         Step::Other {
             what: "or, without `apply`: `eniplan generate` writes the files and says in which order they go".into(),
         },

@@ -129,10 +129,11 @@ pub fn live_findings(live: &LiveFacts<'_>, stated_by_plan: &[Problem]) -> Vec<Fi
     graded(live::without_effects(problems, stated_by_plan))
 }
 
-/// What keeps a plan from being complete: errors that planning has stated, and reads that failed.
+/// What keeps a plan from being complete: errors that planning has stated, reads that failed, another Region.
 pub fn incomplete(facts: &Facts<'_>, stated_by_plan: &[Problem]) -> Vec<Finding> {
     let mut problems = errors(stated_by_plan);
     cluster::read_failed(facts, &mut problems);
+    cluster::region_differs(facts, &mut problems);
     graded(problems)
 }
 

@@ -13,19 +13,22 @@ Examples:
   # Look first, write later
   eniplan init --inventory inventory.json --output-file - | less
 
-Pools come from subnets tagged eniplan.dev/pool=NAME and from the ENIConfigs of the cluster, else from subnets that
+Pools come from subnets tagged eniplan.dev/pool=NAME and from the ENIConfigs of the cluster, else from subnets that \
 nobody uses. Comments in the file say why it says what it says. A file that is there is never overwritten.";
 
 pub(super) const GENERATE_EXAMPLES: &str = "\
 Examples:
   # From a file, without credentials
-  eniplan generate --inventory inventory.json --config eniplan.yaml --out-dir eniplan-out
+  eniplan generate --inventory inventory.json --config eniplan.yaml \\
+    --out-dir eniplan-out
 
   # One node group's user data on standard output
-  eniplan generate --inventory inventory.json --config eniplan.yaml --node-group batch --print user-data
+  eniplan generate --inventory inventory.json --config eniplan.yaml \\
+    --node-group batch --print user-data
 
   # Files for Karpenter as well
-  eniplan generate --inventory inventory.json --config eniplan.yaml --for karpenter
+  eniplan generate --inventory inventory.json --config eniplan.yaml \\
+    --for karpenter
 
 Nothing is written when the plan has findings of severity error.";
 
@@ -48,21 +51,31 @@ User data can hold secrets: --out makes the file readable for you alone.";
 pub(super) const PLAN_EXAMPLES: &str = "\
 Examples:
   eniplan plan --inventory inventory.json --config eniplan.yaml
-  eniplan plan --inventory inventory.json --config eniplan.yaml -o json | jq .findings
+  eniplan plan --inventory inventory.json --config eniplan.yaml -o json |
+    jq .findings
 
   # A phase of spec.phases, and the move to it from the one before
   eniplan plan --inventory inventory.json --config eniplan.yaml --phase NAME";
 
+/// Both ways to name what is to be explained, which an error about a missing one shows, too.
+pub(super) const EXPLAIN_USAGE: &str = "\
+eniplan explain [OPTIONS] <NODE>
+       eniplan explain [OPTIONS] --node-group <NAME> --subnet-cidr <CIDR>";
+
 pub(super) const EXPLAIN_EXAMPLES: &str = "\
 Examples:
   # A node of the cluster
-  eniplan explain --inventory inventory.json ip-10-0-17-5.eu-west-1.compute.internal
+  eniplan explain --inventory inventory.json \\
+    ip-10-0-17-5.eu-west-1.compute.internal
 
   # A node that the group could launch
-  eniplan explain --inventory inventory.json --node-group batch --subnet-cidr 10.0.16.0/20
+  eniplan explain --inventory inventory.json \\
+    --node-group batch --subnet-cidr 10.0.16.0/20
 
   # Under the strategy hash the instance id decides
-  eniplan explain --inventory inventory.json --node-group batch --subnet-cidr 10.0.16.0/20 --instance-id i-0123456789abcdef0";
+  eniplan explain --inventory inventory.json \\
+    --node-group batch --subnet-cidr 10.0.16.0/20 \\
+    --instance-id i-0123456789abcdef0";
 
 pub(super) const CAPACITY_EXAMPLES: &str = "\
 Examples:
@@ -70,18 +83,21 @@ Examples:
   eniplan capacity --inventory inventory.json --config eniplan.yaml
 
   # When, if six nodes come every week; and what a further /20 would buy
-  eniplan capacity --inventory inventory.json --config eniplan.yaml --growth 6 --add /20
+  eniplan capacity --inventory inventory.json --config eniplan.yaml \\
+    --growth 6 --add /20
 
   # When, if only one group grows
-  eniplan capacity --inventory inventory.json --config eniplan.yaml --growth batch=4
+  eniplan capacity --inventory inventory.json --config eniplan.yaml \\
+    --growth batch=4
 
   # All phases of spec.phases, each with what makes the next one necessary
   eniplan capacity --inventory inventory.json --config eniplan.yaml --phases
 
   # The same as a page with pictures
-  eniplan capacity --inventory inventory.json --config eniplan.yaml --phases --html capacity.html
+  eniplan capacity --inventory inventory.json --config eniplan.yaml \\
+    --phases --html capacity.html
 
-All figures are for full nodes: as many pods as kubelet takes. Exit code 4: a pod subnet cannot hold its groups at their
+All figures are for full nodes: as many pods as kubelet takes. Exit code 4: a pod subnet cannot hold its groups at their \
 largest sizes.";
 
 pub(super) const ADVISE_EXAMPLES: &str = "\
@@ -90,7 +106,8 @@ Examples:
   eniplan advise --inventory inventory.json --config eniplan.yaml
 
   # What another one that fits would need
-  eniplan advise --inventory inventory.json --config eniplan.yaml --mechanism static-labels
+  eniplan advise --inventory inventory.json --config eniplan.yaml \\
+    --mechanism static-labels
 
 Without eniplan.yaml the wishes come from tags and from the ENIConfigs of the cluster.";
 
@@ -107,7 +124,7 @@ Exit code 3 when there are differences or something waits for you.";
 
 pub(super) const APPLY_EXAMPLES: &str = "\
 Examples:
-  # ENIConfigs, launch-template versions and CNI settings; node groups stay as they are
+  # ENIConfigs, launch-template versions, CNI settings; node groups stay
   eniplan apply --cluster demo
 
   # One node group as a canary, then the rest
@@ -163,8 +180,10 @@ Editors with the YAML language server check the file when its first line is
 pub(super) const LINT_EXAMPLES: &str = "\
 Examples:
   eniplan lint user-data.mime
-  aws ec2 describe-launch-template-versions --launch-template-id lt-0123456789abcdef0 --versions 4 \\
-    --query 'LaunchTemplateVersions[0].LaunchTemplateData.UserData' --output text | eniplan lint -
+  aws ec2 describe-launch-template-versions --versions 4 \\
+    --launch-template-id lt-0123456789abcdef0 --output text \\
+    --query 'LaunchTemplateVersions[0].LaunchTemplateData.UserData' |
+    eniplan lint -
   eniplan lint --family al2 --image-id ami-0123456789abcdef0 user-data.sh
 
 Rules that guess about shell are warnings. Exit code 4: a finding of severity error.";

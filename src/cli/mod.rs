@@ -14,8 +14,8 @@ use ipnet::Ipv4Net;
 
 use examples::{
     ADVISE_EXAMPLES, APPLY_EXAMPLES, CAPACITY_EXAMPLES, COMPLETIONS_EXAMPLES, DIFF_EXAMPLES, EXIT_CODES,
-    EXPLAIN_EXAMPLES, GENERATE_EXAMPLES, IAM_POLICY_EXAMPLES, INIT_EXAMPLES, INVENTORY_EXAMPLES, LINT_EXAMPLES,
-    MAN_EXAMPLES, PLAN_EXAMPLES, SCHEMA_EXAMPLES, VERIFY_EXAMPLES,
+    EXPLAIN_EXAMPLES, EXPLAIN_USAGE, GENERATE_EXAMPLES, IAM_POLICY_EXAMPLES, INIT_EXAMPLES, INVENTORY_EXAMPLES,
+    LINT_EXAMPLES, MAN_EXAMPLES, PLAN_EXAMPLES, SCHEMA_EXAMPLES, VERIFY_EXAMPLES,
 };
 
 pub use capacity::{CapacityArgs, GrowthOf};
@@ -74,7 +74,7 @@ pub enum Command {
     #[command(after_help = GENERATE_EXAMPLES)]
     Generate(GenerateArgs),
     /// Explain which ENIConfig a node uses, and why
-    #[command(after_help = EXPLAIN_EXAMPLES)]
+    #[command(after_help = EXPLAIN_EXAMPLES, override_usage = EXPLAIN_USAGE)]
     Explain(ExplainArgs),
     /// Show what pod subnets hold, and when they are full
     #[command(after_help = CAPACITY_EXAMPLES)]
@@ -340,7 +340,7 @@ pub struct ExplainArgs {
     #[allow(missing_docs)]
     pub source: SourceArgs,
 
-    /// Node of the cluster, by name; --node-group says which group it is of, where no label does
+    /// Node of the cluster, by name or instance id; --node-group says which group it is of, where no label does
     #[arg(value_name = "NODE", required_unless_present = "subnet_cidr", conflicts_with_all = ["subnet_cidr", "instance_id"])]
     pub node: Option<String>,
 
@@ -376,7 +376,7 @@ pub struct IamPolicyArgs {
 /// Commands that a policy can be printed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PolicyFor {
-    /// Reading: `inventory`, `plan`, `generate`, `diff`.
+    /// Reading: `inventory`, `init`, `plan`, `generate`, `explain`, `capacity`, `advise`, `diff`.
     Inventory,
     /// `apply`.
     Apply,

@@ -7,6 +7,7 @@ use crate::capacity::{Question, capacity};
 use crate::check::{Facts, incomplete};
 use crate::cli::{AdviseArgs, Cli, Format, MechanismArg};
 use crate::error::{Error, ExitStatus};
+use crate::finding::Problem;
 use crate::plan::plan;
 use crate::render::{Rendered, SourceFlags};
 use crate::report;
@@ -32,7 +33,9 @@ pub(super) fn run(args: &AdviseArgs, cli: &Cli) -> Result<Outcome, Error> {
         rendered: &Rendered::default(),
         capacity: &capacity,
     };
-    let findings = incomplete(&facts, &planned.problems);
+    let of_other_region = loaded.problems.iter().filter(|problem| problem.rule == "region-differs");
+    let stated: Vec<Problem> = of_other_region.chain(&planned.problems).cloned().collect();
+    let findings = incomplete(&facts, &stated);
     let status = if findings.is_empty() { ExitStatus::Done } else { ExitStatus::Findings };
     let (stdout, stderr) = match args.output {
         Format::Json => {

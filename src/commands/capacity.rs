@@ -1,7 +1,7 @@
 //! `eniplan capacity`: what pod subnets hold, what groups need, and when the one no longer suffices for the other.
 
 use super::load::{self, Loaded};
-use super::{Data, Outcome, html_file};
+use super::{Data, Outcome, html_file, wrote};
 use crate::capacity::growth::Growth;
 use crate::capacity::moves::{Point, moves};
 use crate::capacity::{Capacity, Question, capacity};
@@ -47,7 +47,11 @@ pub(super) fn run(args: &CapacityArgs, cli: &Cli) -> Result<Outcome, Error> {
             (Data::Text(report::capacity::text(&plan, &capacity)), report::findings::text(&findings, cli.quiet))
         }
     };
-    Ok(Outcome { stdout, stderr, status })
+    Ok(Outcome { stdout, stderr: stderr + &wrote_page(args, cli), status })
+}
+
+fn wrote_page(args: &CapacityArgs, cli: &Cli) -> String {
+    args.html.as_deref().map(|file| wrote(file, cli.quiet)).unwrap_or_default()
 }
 
 /// Every phase, one after the other.
@@ -88,7 +92,7 @@ fn phases(
             report::phases::findings(&phases, cli.quiet),
         ),
     };
-    Ok(Outcome { stdout, stderr, status })
+    Ok(Outcome { stdout, stderr: stderr + &wrote_page(args, cli), status })
 }
 
 fn point<'a>(at: &'a AtPhase, plan: &'a Plan) -> Point<'a> {

@@ -8,7 +8,7 @@ use crate::cli::{Cli, ExplainArgs, Format};
 use crate::config::AmiFamily;
 use crate::error::{Error, ExitStatus};
 use crate::finding::has_errors;
-use crate::inventory::Inventory;
+use crate::inventory::{Inventory, Node};
 use crate::plan::explanation::{Explained, explain};
 use crate::plan::{NodeGroupPlan, Plan};
 use crate::render::Rendered;
@@ -61,7 +61,8 @@ fn prediction(plan: &Plan, rendered: &Rendered, node_group: &str) -> Option<Pred
 fn explained<'a>(args: &'a ExplainArgs, inventory: &'a Inventory, plan: &'a Plan) -> Result<Explained<'a>, Error> {
     let named = args.source.node_group.as_deref().map(|name| group(plan, name)).transpose()?;
     if let Some(name) = &args.node {
-        let Some(node) = inventory.nodes.iter().find(|node| node.name == *name) else {
+        let is_named = |node: &&Node| node.name == *name || node.instance_id.as_deref() == Some(name.as_str());
+        let Some(node) = inventory.nodes.iter().find(is_named) else {
             return Err(Error::NoSuchNode {
                 name: name.clone(),
                 known: inventory.nodes.iter().map(|node| node.name.clone()).collect(),

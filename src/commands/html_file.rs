@@ -10,7 +10,10 @@ use super::write_error;
 use crate::error::Error;
 use crate::report::html::GENERATOR;
 
-/// Writes the page for its owner alone, beside the target first.
+/// Readable for everybody, as far as the umask lets it: a page is made to be shown, and holds no user data.
+const MODE: u32 = 0o644;
+
+/// Writes the page beside the target first.
 pub(super) fn write(path: &Path, page: &str) -> Result<(), Error> {
     let there = std::fs::read(path);
     let ours = there.as_ref().is_ok_and(|bytes| String::from_utf8_lossy(bytes).contains(GENERATOR));
@@ -28,7 +31,7 @@ pub(super) fn write(path: &Path, page: &str) -> Result<(), Error> {
     let written = std::fs::OpenOptions::new()
         .write(true)
         .create_new(true)
-        .mode(0o600)
+        .mode(MODE)
         .open(&staging)
         .and_then(|mut file| file.write_all(page.as_bytes()).and_then(|()| file.sync_all()))
         .and_then(|()| std::fs::rename(&staging, path));

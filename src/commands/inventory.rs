@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use super::{Data, Outcome, load, write_error};
+use super::{Data, Outcome, load, write_error, wrote};
 use crate::cli::{Cli, InventoryArgs, Purpose};
 use crate::error::{Error, ExitStatus};
 use crate::inventory::redact::{digest, pseudonyms, redacted};
@@ -23,10 +23,11 @@ pub(super) fn run(args: &InventoryArgs, cli: &Cli) -> Result<Outcome, Error> {
         })?;
     }
     let json = inventory.to_json()?;
-    let stderr = report::inventory::text(&inventory, cli.quiet);
+    let mut stderr = report::inventory::text(&inventory, cli.quiet);
     let stdout = match &args.out {
         Some(path) => {
             write(path, json.as_bytes())?;
+            stderr.push_str(&wrote(path, cli.quiet));
             Data::Text(String::new())
         }
         None => Data::Bytes(json.into_bytes()),

@@ -3,15 +3,16 @@
 #![allow(clippy::disallowed_methods)]
 
 use std::collections::BTreeMap;
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::path::Path;
 
 use crate::cli::{Cli, SourceArgs};
 use crate::config::{AtPhase, Config};
 use crate::error::Error;
-use crate::finding::Problem;
+use crate::finding::{Problem, Subject};
 use crate::inventory::{AlsoRead, Inventory, from_documents, is_document};
 use crate::plan::config_from_tags;
+use crate::report;
 
 /// The file that is taken when none is named.
 const DEFAULT_CONFIG: &str = "eniplan.yaml";
@@ -52,10 +53,14 @@ pub(super) fn load_with(source: &SourceArgs, extent: Extent, cli: &Cli) -> Resul
     let config = config(source.config.as_deref())?;
     let inventory = load_inventory(source, config.as_ref(), extent, cli)?;
     let former = if extent.all_versions { former(source, &inventory)? } else { None };
-    let (config, problems) = match config {
+    if config.is_none() && !cli.quiet && !extent.silent {
+        say(report::NO_CONFIG);
+    }
+    let (config, mut problems) = match config {
         Some(config) => (config, Vec::new()),
         None => config_from_tags(&inventory),
     };
+    problems.extend(other_region(source, &inventory));
     let way = config.way();
     let wanted = source.phase.as_deref().or(config.current_phase.as_deref());
     let point = way.iter().position(|at| at.name.as_deref() == wanted);
@@ -66,6 +71,22 @@ pub(super) fn load_with(source: &SourceArgs, extent: Extent, cli: &Cli) -> Resul
             known: way.into_iter().filter_map(|at| at.name).collect(),
         }),
     }
+}
+
+/// A file of another Region than the flag says.
+fn other_region(source: &SourceArgs, inventory: &Inventory) -> Option<Problem> {
+    let wanted = source.region.as_deref().filter(|wanted| *wanted != inventory.region)?;
+    Some(Problem::new(
+        "region-differs",
+        Subject::Cluster(inventory.cluster.name.clone()),
+        format!("--region says {wanted}, the inventory was read in {}", inventory.region),
+        "pass the inventory of the right cluster, or leave out --region",
+    ))
+}
+
+/// Nobody is left to be told when standard error cannot be written.
+fn say(text: &str) {
+    drop(anstream::AutoStream::auto(std::io::stderr().lock()).write_all(text.as_bytes()));
 }
 
 /// Loads the inventory alone; from the cluster also what the wishes name, where there are any.
@@ -106,6 +127,13 @@ pub(super) fn config(path: Option<&Path>) -> Result<Option<Config>, Error> {
 
 fn read_file(path: &Path) -> Result<Inventory, Error> {
     let read_error = |source| Error::ReadFile { path: path.into(), source };
+    if path.is_dir() {
+        return Err(Error::Folder {
+            path: path.display().to_string(),
+            message: "it is a folder, and --inventory takes a file".into(),
+            help: in_folder(path),
+        });
+    }
     let mut text = String::new();
     if path == Path::new("-") {
         std::io::stdin().read_to_string(&mut text).map_err(read_error)?;
@@ -113,6 +141,13 @@ fn read_file(path: &Path) -> Result<Inventory, Error> {
         text = std::fs::read_to_string(path).map_err(read_error)?;
     }
     Inventory::from_json(&text, &path.display().to_string())
+}
+
+/// What to pass instead of a folder.
+fn in_folder(folder: &Path) -> String {
+    let file = folder.join("inventory.json");
+    let from_dir = format!("pass --from-dir {} for what `aws` and `kubectl` have printed there", folder.display());
+    if file.exists() { format!("pass --inventory {}, or {from_dir}", file.display()) } else { from_dir }
 }
 
 /// What `aws` and `kubectl` have printed into the files of a folder.
@@ -183,7 +218,7 @@ fn read_cluster(
     extent: Extent,
     cli: &Cli,
 ) -> Result<Inventory, Error> {
-    use std::io::{IsTerminal as _, Write as _};
+    use std::io::IsTerminal as _;
 
     use crate::live::{Progress, collect};
     use crate::report::progress::Reading;
@@ -191,16 +226,14 @@ fn read_cluster(
     let mut options = collect_options(source, config, cluster);
     options.also.all_versions = extent.all_versions;
     options.also.verification = extent.verification;
-    // Nobody is left to be told when standard error cannot be written.
-    let say = |text: String| drop(anstream::AutoStream::auto(std::io::stderr().lock()).write_all(text.as_bytes()));
     let mut reading =
         Reading::new(cluster, std::io::stderr().is_terminal() && !cli.verbose, cli.quiet || extent.silent);
     let result = collect(&options, |progress| match progress {
-        Progress::Source(read) => say(reading.source(read.name, read.count, read.failed)),
-        Progress::Call(call) if cli.verbose => say(reading.call(&call.to_string())),
+        Progress::Source(read) => say(&reading.source(read.name, read.count, read.failed)),
+        Progress::Call(call) if cli.verbose => say(&reading.call(&call.to_string())),
         Progress::Call(_) | Progress::Change(_) => {}
     });
-    say(reading.end());
+    say(&reading.end());
     result
 }
 

@@ -18,7 +18,7 @@ mod plan;
 mod schema;
 mod verify;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::CommandFactory as _;
 
@@ -77,6 +77,11 @@ pub fn run(cli: &Cli) -> Result<Outcome, Error> {
         }
         Command::Man(args) => man::run(args.command.as_deref()),
     }
+}
+
+/// Says that a file was written.
+fn wrote(path: &Path, quiet: bool) -> String {
+    if quiet { String::new() } else { format!("wrote {}\n", path.display()) }
 }
 
 fn write_error(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Error {

@@ -1,7 +1,7 @@
 //! `eniplan plan`: what would be decided, and why.
 
 use super::load::{self, Loaded};
-use super::{Data, Outcome, html_file};
+use super::{Data, Outcome, html_file, wrote};
 use crate::capacity::moves::{Move, Point, moves};
 use crate::capacity::{Capacity, Question, capacity};
 use crate::check::{Facts, findings, graded};
@@ -9,7 +9,7 @@ use crate::cli::{Cli, Format, PlanArgs};
 use crate::config::Config;
 use crate::error::{Error, ExitStatus};
 use crate::finding::{Finding, Problem, has_errors};
-use crate::inventory::Inventory;
+use crate::inventory::{GapSource, Inventory};
 use crate::plan::{Plan, plan};
 use crate::render::{Rendered, render};
 use crate::report;
@@ -70,15 +70,17 @@ pub(super) fn run(args: &PlanArgs, cli: &Cli) -> Result<Outcome, Error> {
         html_file::write(file, &report::html::page("Plan", &plan.cluster, &plan.region, &[sheet]))?;
     }
     let status = if has_errors(&findings) { ExitStatus::Findings } else { ExitStatus::Done };
+    let wrote = args.html.as_deref().map(|file| wrote(file, cli.quiet)).unwrap_or_default();
     let (stdout, stderr) = match args.output {
         Format::Json => (Data::Bytes(report::json::plan(&plan, moved.as_ref(), &findings)?.into()), String::new()),
         Format::Human => {
-            let text = report::plan::text(&plan, cli.verbose);
+            let unread = loaded.inventory.gaps_in(GapSource::EniConfigs).next().is_some();
+            let text = report::plan::text(&plan, unread, cli.verbose);
             let moved = moved.map_or_else(String::new, |moved| report::moves::text(&moved));
             (Data::Text(text + &moved), report::findings::text(&findings, cli.quiet))
         }
     };
-    Ok(Outcome { stdout, stderr, status })
+    Ok(Outcome { stdout, stderr: stderr + &wrote, status })
 }
 
 /// The move to the phase that is planned, from the one before it.

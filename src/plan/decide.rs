@@ -102,7 +102,7 @@ fn node_group(
     // While the label key cannot be told, whether the group needs user data is not known either.
     let is_certain = !notes.problems.iter().any(|problem| problem.rule == "label-undecidable");
     if needs_user_data && !can_take_a_template && is_certain {
-        needs_new_group(group, notes);
+        needs_new_group(group, &inventory.cluster.name, notes);
     }
     let replaces = (needs_user_data && !can_take_a_template && successor.is_some()).then(|| group.name.to_owned());
     let name = replaces.as_ref().and(successor).unwrap_or(group.name);
@@ -222,13 +222,13 @@ fn bottlerocket(group: &GroupFacts<'_>, table: &[Assignment], notes: &mut Notes)
     );
 }
 
-fn needs_new_group(group: &GroupFacts<'_>, notes: &mut Notes) {
+fn needs_new_group(group: &GroupFacts<'_>, cluster: &str, notes: &mut Notes) {
     match &group.config.successor {
         Some(successor) => notes.problem(
             "group-to-be-replaced",
             group.subject(),
             format!("it has no launch template of its own and can never take one; {successor} is planned in its place"),
-            format!("when {successor} has nodes: `kubectl drain -l eks.amazonaws.com/nodegroup={0} --ignore-daemonsets --delete-emptydir-data`, then `aws eks delete-nodegroup --nodegroup-name {0}`", group.name),
+            format!("when {successor} has nodes: `kubectl drain -l eks.amazonaws.com/nodegroup={0} --ignore-daemonsets --delete-emptydir-data`, then `aws eks delete-nodegroup --cluster-name {cluster} --nodegroup-name {0}`", group.name),
         ),
         None => notes.problem(
             "needs-new-group",

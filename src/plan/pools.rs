@@ -282,6 +282,10 @@ fn security_groups_for(
 }
 
 /// An object of the planned name that differs: interfaces that exist keep what they were made with.
+fn nodes_use(count: usize) -> String {
+    if count == 1 { "1 node uses".into() } else { format!("{count} nodes use") }
+}
+
 fn compare_with_existing(inventory: &Inventory, planned: &EniConfigPlan, notes: &mut Notes) {
     let name = &planned.name;
     let Some(existing) = inventory.eni_config(name) else { return };
@@ -295,9 +299,9 @@ fn compare_with_existing(inventory: &Inventory, planned: &EniConfigPlan, notes: 
             notes.problem("eniconfig-subnet-changes", subject(), message, help);
         } else {
             let message = format!(
-                "it exists with subnet {subnet}, the plan wants {}, and {} nodes use it ({}); edited in place, their old interfaces would stay in the old subnet",
+                "it exists with subnet {subnet}, the plan wants {}, and {} it ({}); edited in place, their old interfaces would stay in the old subnet",
                 planned.subnet_id,
-                users.len(),
+                nodes_use(users.len()),
                 list(&users)
             );
             let help = format!("{help}; `apply --replace-in-use` edits it all the same");
@@ -309,10 +313,10 @@ fn compare_with_existing(inventory: &Inventory, planned: &EniConfigPlan, notes: 
             "eniconfig-groups-change",
             subject(),
             format!(
-                "its groups change from [{}] to [{}], and {} nodes use it ({}); their interfaces keep the old groups",
+                "its groups change from [{}] to [{}], and {} it ({}); their interfaces keep the old groups",
                 existing.security_groups.join(", "),
                 planned.security_groups.join(", "),
-                users.len(),
+                nodes_use(users.len()),
                 list(&users)
             ),
             "replace these nodes after the change, or give the pool another ENIConfig name",

@@ -56,7 +56,10 @@ fn choice(advice: &Advice) -> String {
     let apply = match (advice.needs_apply, done) {
         (true, _) => "`eniplan apply` does it",
         (false, true) => "it is in place; this cluster does not need `eniplan apply`",
-        (false, false) => "a few commands are enough; this cluster does not need `eniplan apply`",
+        (false, false) if advice.steps.iter().any(|step| matches!(step, Step::Run { .. })) => {
+            "these commands are enough; this cluster does not need `eniplan apply`"
+        }
+        (false, false) => "this is enough; this cluster does not need `eniplan apply`",
     };
     format!("\n{head} {}: {apply}\n", choice.title())
 }

@@ -72,6 +72,7 @@ fn next_steps(folder: &str, plan: &Plan, files: &[String]) -> Result<String, Err
         let manifests = format!("{folder}/eniconfigs/");
         steps.push(line(&["kubectl", "apply", "--server-side", "--field-manager", "eniplan", "-f", &manifests])?);
     }
+    let region = ["--region", plan.region.as_str()];
     for group in &plan.node_groups {
         let verb = match &group.launch_template {
             Some(LaunchTemplatePlan::Create { .. }) => "create-launch-template",
@@ -79,7 +80,7 @@ fn next_steps(folder: &str, plan: &Plan, files: &[String]) -> Result<String, Err
             None => continue,
         };
         let file = format!("file://{folder}/node-groups/{}/launch-template-data.json", group.name);
-        steps.push(line(&["aws", "ec2", verb, "--cli-input-json", &file])?);
+        steps.push(line(&[["aws", "ec2", verb, "--cli-input-json", &file].as_slice(), &region].concat())?);
     }
     for file in files.iter().filter(|file| file.starts_with("cni/")) {
         steps.extend(settings_steps(folder, plan, file)?);
@@ -88,13 +89,15 @@ fn next_steps(folder: &str, plan: &Plan, files: &[String]) -> Result<String, Err
         steps.extend(match (&group.create, &group.launch_template) {
             (Some(_), _) => {
                 let file = format!("file://{folder}/node-groups/{}/create-nodegroup.json", group.name);
-                Some(line(&["aws", "eks", "create-nodegroup", "--cli-input-json", &file])?)
+                Some(line(
+                    &[["aws", "eks", "create-nodegroup", "--cli-input-json", &file].as_slice(), &region].concat(),
+                )?)
             }
             (None, Some(LaunchTemplatePlan::NewVersion { id, .. })) => {
                 let version = format!("id={id},version=NEW");
                 let cluster = ["aws", "eks", "update-nodegroup-version", "--cluster-name", &plan.cluster];
                 let group = ["--nodegroup-name", &group.name, "--launch-template", &version];
-                Some(line(&[cluster.as_slice(), group.as_slice()].concat())?)
+                Some(line(&[cluster.as_slice(), &group, &region].concat())?)
             }
             _ => None,
         });
@@ -105,6 +108,7 @@ fn next_steps(folder: &str, plan: &Plan, files: &[String]) -> Result<String, Err
             group.name
         ));
     }
+    steps.extend(karpenter_steps(folder, files));
     if steps.is_empty() {
         return Ok(String::new());
     }
@@ -112,18 +116,43 @@ fn next_steps(folder: &str, plan: &Plan, files: &[String]) -> Result<String, Err
     Ok(format!("\nNext, in this order:\n{numbered}"))
 }
 
+/// What becomes of the files for Karpenter. User data and NodePools are two ways to one end.
+fn karpenter_steps(folder: &str, files: &[String]) -> Vec<String> {
+    let any = |part: &str| files.iter().any(|file| file.starts_with("karpenter/") && file.contains(part));
+    let mut steps = Vec::new();
+    if any("helm-values.yaml") {
+        steps.push(format!(
+            "merge {folder}/karpenter/helm-values.yaml into the values of the Karpenter release, and upgrade it"
+        ));
+    }
+    let user_data = format!(
+        "put {folder}/karpenter/POOL/ec2nodeclass-user-data.mime into `spec.userData` of the EC2NodeClass of that pool"
+    );
+    let node_pools = format!("make NodePools like those of {folder}/karpenter/nodepools/, one for each ENIConfig");
+    match (any("ec2nodeclass-user-data.mime"), any("/nodepools/")) {
+        (true, true) => steps.push(format!("either {user_data},\n     or {node_pools}; not both")),
+        (true, false) => steps.push(user_data),
+        (false, true) => steps.push(node_pools),
+        (false, false) => {}
+    }
+    steps
+}
+
 /// What brings the settings of a file into force.
 fn settings_steps(folder: &str, plan: &Plan, file: &str) -> Result<Vec<String>, Error> {
     let pending = !plan.cni.changes.is_empty();
     let path = format!("{folder}/{file}");
     let uri = format!("file://{path}");
+    let region = ["--region", plan.region.as_str()];
     let add_on = ["--cluster-name", &plan.cluster, "--addon-name", "vpc-cni"];
     Ok(match file {
-        "cni/create-addon.json" => vec![line(&["aws", "eks", "create-addon", "--cli-input-json", &uri])?],
+        "cni/create-addon.json" => {
+            vec![line(&[["aws", "eks", "create-addon", "--cli-input-json", &uri].as_slice(), &region].concat())?]
+        }
         "cni/addon-configuration-values.json" => {
             let values = ["--resolve-conflicts", "PRESERVE", "--configuration-values", &uri];
-            let update = [["aws", "eks", "update-addon"].as_slice(), &add_on, &values].concat();
-            let wait = [["aws", "eks", "wait", "addon-active"].as_slice(), &add_on].concat();
+            let update = [["aws", "eks", "update-addon"].as_slice(), &add_on, &values, &region].concat();
+            let wait = [["aws", "eks", "wait", "addon-active"].as_slice(), &add_on, &region].concat();
             if pending { vec![line(&update)?, line(&wait)?] } else { Vec::new() }
         }
         "cni/daemonset-patch.yaml" if pending => {

@@ -27,3 +27,6 @@ mod table;
 pub mod verify;
 
 pub use style::printable;
+
+/// Said where the wishes come from tags, because there is no file of them.
+pub const NO_CONFIG: &str = "no eniplan.yaml in this folder: pools come from tags (docs/config.md#without-a-file); `eniplan init` writes a file\n";

@@ -4,8 +4,8 @@ use super::style::{BOLD, DIM, styled};
 use super::table::table;
 use crate::plan::{Assignment, Bootstrap, Candidate, CniOwner, EniConfigPlan, LaunchTemplatePlan, NodeGroupPlan, Plan};
 
-/// The plan as text; `verbose` adds the reasons.
-pub fn text(plan: &Plan, verbose: bool) -> String {
+/// The plan as text; `verbose` adds the reasons. `unread`: the ENIConfigs of the cluster could not be read.
+pub fn text(plan: &Plan, unread: bool, verbose: bool) -> String {
     let mut text = format!("{} {} in {}\n", styled(BOLD, "Cluster"), plan.cluster, plan.region);
     text.push_str(&format!(
         "  label design  {}: ENI_CONFIG_LABEL_DEF={}, planned nodes carry {}\n",
@@ -14,7 +14,7 @@ pub fn text(plan: &Plan, verbose: bool) -> String {
         plan.label.node_label_key
     ));
     text.push_str(&cni(plan));
-    text.push_str(&eni_configs(&plan.eni_configs));
+    text.push_str(&eni_configs(&plan.eni_configs, unread));
     for group in &plan.node_groups {
         text.push_str(&node_group(group));
     }
@@ -46,7 +46,7 @@ fn cni(plan: &Plan) -> String {
     text
 }
 
-fn eni_configs(eni_configs: &[EniConfigPlan]) -> String {
+fn eni_configs(eni_configs: &[EniConfigPlan], unread: bool) -> String {
     if eni_configs.is_empty() {
         return String::new();
     }
@@ -62,7 +62,11 @@ fn eni_configs(eni_configs: &[EniConfigPlan]) -> String {
             eni_config.cidr.to_string(),
             format!("{} ({})", eni_config.availability_zone, eni_config.availability_zone_id),
             groups,
-            if eni_config.exists { "in the cluster".into() } else { "new".into() },
+            match (eni_config.exists, unread) {
+                (true, _) => "in the cluster".into(),
+                (false, true) => "not read".into(),
+                (false, false) => "new".into(),
+            },
         ]
     };
     let heads = ["ENIConfig", "pod subnet", "CIDR", "zone", "security groups", ""];

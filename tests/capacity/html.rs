@@ -251,6 +251,6 @@ fn a_file_that_is_no_page_of_ours_stays() {
         assert_eq!(eniplan(&fixture("quickstart"), &input).code, 0);
     }
     use std::os::unix::fs::PermissionsExt as _;
-    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o644);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }

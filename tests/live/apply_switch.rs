@@ -106,7 +106,7 @@ fn without_a_label_of_its_own_nobody_is_stranded() {
         .apply(&["--roll"])
         .ended(0)
         .says("AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG: false → true")
-        .says("then `aws eks delete-nodegroup --nodegroup-name web`");
+        .says("then `aws eks delete-nodegroup --cluster-name growing --nodegroup-name web`");
     follow(&world, "aws eks delete-nodegroup --cluster-name growing --nodegroup-name web", 0);
     assert_eq!(world.nodes_by_eni_config().values().map(Vec::len).sum::<usize>(), 12);
 }

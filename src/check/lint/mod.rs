@@ -124,7 +124,8 @@ pub fn lint(bytes: &[u8], context: &Context<'_>) -> Linted {
     for look in ALL {
         look(&input, &mut problems);
     }
-    let prediction = if family == AmiFamily::Al2023 { predict(&document) } else { None };
+    let is_read = family == AmiFamily::Al2023 && document.kind != Kind::Unknown;
+    let prediction = if is_read { predict(&document) } else { None };
     Linted { family, problems, prediction }
 }
 
