@@ -99,7 +99,7 @@ pub(super) fn found_no_row(live: &LiveFacts<'_>, problems: &mut Vec<Problem>) {
             Problem::new(
                 "node-found-no-row",
                 subject,
-                format!("on {} the boot script found no row for the node subnet, or got no answer from the instance metadata service{places}; it keeps them NotReady on purpose", count(nodes.len())),
+                format!("on {} the boot script found no row for the node subnet, or got no answer from the instance metadata service{places}, and it stays NotReady on purpose", count(nodes.len())),
                 "read what the script said in the instance's console log, plan again with the group's present subnets, and replace the nodes",
             )
             .shown_by(nodes.iter().map(|node| evidence(node))),
