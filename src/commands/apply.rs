@@ -70,6 +70,9 @@ mod live {
         report::apply::say(&text);
         if args.dry_run {
             let applied = live::apply(&options, |_| Ok(diff.clone()), &|_, _, _| Ok(Vec::new()), |_| {})?;
+            if let Some(failed) = &applied.failed {
+                report::apply::say(&report::error::text(&failed.error));
+            }
             let status = if applied.failed.is_some() { ExitStatus::CouldNot } else { ExitStatus::Differences };
             return outcome(args, &diff, &loaded.inventory, &applied, status);
         }
@@ -94,6 +97,11 @@ mod live {
         let status = match error {
             Some(error) => {
                 report::apply::say(&report::error::text(error));
+                if args.diff.is_some() {
+                    report::apply::say(
+                        "a saved diff is applied once: make a new one with `eniplan diff --out FILE`, which leaves out what is done\n",
+                    );
+                }
                 error.exit_status()
             }
             None if diff.has_gated() => ExitStatus::Differences,

@@ -43,6 +43,8 @@ pub struct Failed {
 pub struct Applied {
     /// Done, in order.
     pub done: Vec<Done>,
+    /// In a dry run, what is not proved, with the reason as result.
+    pub not_proved: Vec<Done>,
     /// The change at which it stopped.
     pub failed: Option<Failed>,
     /// Why it stopped between two changes, or could not clean up after itself.

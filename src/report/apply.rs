@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use super::diff::sentence;
 use super::style::{ADDED, BOLD, DIM, REMOVED, printable, styled};
-use crate::diff::{Applied, Diff, Event};
+use crate::diff::{Applied, Diff, Done, Event};
+use crate::error::ExitStatus;
 use crate::inventory::Inventory;
 
 /// Shows progress: a bar on a terminal, a line for each change and one a minute elsewhere.
@@ -96,17 +97,28 @@ pub fn summary(diff: &Diff, inventory: &Inventory, applied: &Applied) -> String 
             text.push_str(&format!("{} {}: {}\n", styled(ADDED, "✓"), sentence(change, inventory), done.result));
         }
     }
+    for open in &applied.not_proved {
+        if let Some(change) = diff.changes.get(open.change) {
+            text.push_str(&format!("{} {}: {}\n", styled(DIM, "?"), sentence(change, inventory), open.result));
+        }
+    }
     if let Some(failed) = &applied.failed
         && let Some(change) = diff.changes.get(failed.change)
     {
-        text.push_str(&format!("{} {}: failed\n", styled(REMOVED, "✗"), sentence(change, inventory)));
+        let is_interrupted = failed.error.exit_status() == ExitStatus::Interrupted;
+        let how = if is_interrupted { "interrupted; an update that has begun goes on in EKS" } else { "failed" };
+        text.push_str(&format!("{} {}: {how}\n", styled(REMOVED, "✗"), sentence(change, inventory)));
     }
     for change in not_started(diff, applied) {
         text.push_str(&format!("{}\n", styled(DIM, &format!("· {}: not started", sentence(change, inventory)))));
     }
     let failed = usize::from(applied.failed.is_some());
     let left = not_started(diff, applied).count();
-    text.push_str(&styled(BOLD, &format!("{} done, {failed} failed, {left} not started\n", applied.done.len())));
+    let open = match applied.not_proved.len() {
+        0 => String::new(),
+        open => format!(", {open} not proved"),
+    };
+    text.push_str(&styled(BOLD, &format!("{} done{open}, {failed} failed, {left} not started\n", applied.done.len())));
     text
 }
 
@@ -115,20 +127,24 @@ fn not_started<'a>(diff: &'a Diff, applied: &'a Applied) -> impl Iterator<Item =
     diff.changes
         .iter()
         .enumerate()
-        .filter(move |(place, _)| Some(*place) != failed && applied.done.iter().all(|done| done.change != *place))
+        .filter(move |(place, _)| {
+            let known = applied.done.iter().chain(&applied.not_proved);
+            Some(*place) != failed && known.into_iter().all(|done| done.change != *place)
+        })
         .map(|(_, change)| change)
 }
 
 /// The same for programs.
 pub fn json(diff: &Diff, inventory: &Inventory, applied: &Applied) -> Value {
-    let done: Vec<Value> = applied
-        .done
-        .iter()
-        .filter_map(|done| {
-            let change = diff.changes.get(done.change)?;
-            Some(json!({ "subject": change.subject(), "sentence": sentence(change, inventory), "result": done.result }))
-        })
-        .collect();
+    let results = |list: &[Done]| -> Vec<Value> {
+        list.iter()
+            .filter_map(|done| {
+                let change = diff.changes.get(done.change)?;
+                let sentence = sentence(change, inventory);
+                Some(json!({ "subject": change.subject(), "sentence": sentence, "result": done.result }))
+            })
+            .collect()
+    };
     let failed = applied.failed.as_ref().and_then(|failed| {
         let change = diff.changes.get(failed.change)?;
         Some(json!({
@@ -140,7 +156,8 @@ pub fn json(diff: &Diff, inventory: &Inventory, applied: &Applied) -> Value {
         .map(|change| json!({ "subject": change.subject(), "sentence": sentence(change, inventory) }))
         .collect();
     json!({
-        "done": done, "failed": failed, "not_started": left, "awaiting": diff.awaiting,
+        "done": results(&applied.done), "not_proved": results(&applied.not_proved), "failed": failed, "not_started": left,
+        "awaiting": diff.awaiting,
         "stopped": applied.stopped.as_ref().map(ToString::to_string),
     })
 }

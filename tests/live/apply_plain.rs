@@ -78,7 +78,12 @@ fn a_saved_diff_is_applied_once() {
 fn a_dry_run_changes_nothing_and_says_what_is_not_proved() {
     let world = World::of("quickstart");
     let before = world.end_state();
-    world.apply(&["--roll", "--dry-run"]).ended(3).says("dry run accepted").says("not proved: EKS has no dry run");
+    world
+        .apply(&["--roll", "--dry-run"])
+        .ended(3)
+        .says("dry run accepted")
+        .says("not proved: EKS has no dry run")
+        .says(" not proved, 0 failed, 0 not started");
     assert!(world.mutating().iter().all(|call| call["dry_run"] == true));
     assert_eq!(world.end_state(), before);
 }

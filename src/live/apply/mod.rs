@@ -193,18 +193,17 @@ impl Session<'_> {
     async fn dry_run(&self, diff: &Diff) -> Applied {
         let mut applied = Applied::default();
         for (place, change) in diff.changes.iter().enumerate() {
-            let result = match not_proved(change) {
-                Some(reason) => format!("not proved: {reason}"),
-                None => match self.make(change).await {
-                    Ok(result) => result,
-                    Err(error) => {
-                        let said = format!("would fail: {error}");
-                        applied.failed.get_or_insert(Failed { change: place, error: error.into() });
-                        said
-                    }
-                },
-            };
-            applied.done.push(Done { change: place, result });
+            if let Some(reason) = not_proved(change) {
+                applied.not_proved.push(Done { change: place, result: format!("not proved: {reason}") });
+                continue;
+            }
+            match self.make(change).await {
+                Ok(result) => applied.done.push(Done { change: place, result }),
+                Err(error) if applied.failed.is_some() => {
+                    applied.not_proved.push(Done { change: place, result: format!("would fail: {error}") });
+                }
+                Err(error) => applied.failed = Some(Failed { change: place, error: error.into() }),
+            }
         }
         applied
     }
