@@ -1,9 +1,9 @@
 //! A node as far as a script can tell: a scratch root, a metadata service and a `PATH`.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -147,7 +147,17 @@ impl Machine {
     }
 }
 
+/// Written by a process of its own: tests run side by side, and a process that another one has just forked would hold a
+/// file that this one has open for writing, which then cannot be executed ("Text file busy").
 fn write_program(path: &Path, script: &str) {
-    fs::write(path, script).expect("written");
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("made executable");
+    let mut shell = Command::new("/bin/sh")
+        .args(["-c", r#"cat >"$1" && chmod 755 "$1""#, "sh"])
+        .arg(path)
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut stdin = shell.stdin.take().expect("a pipe");
+    stdin.write_all(script.as_bytes()).expect("written");
+    drop(stdin);
+    assert!(shell.wait().expect("it ends").success());
 }
