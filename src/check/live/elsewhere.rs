@@ -7,8 +7,7 @@ use crate::finding::{Evidence, Problem, Subject};
 use crate::inventory::{NetworkInterface, Pod};
 use crate::max_pods::node_arithmetic;
 
-const REPLACE: &str =
-    "replace the nodes: `eniplan apply --roll`, or cordon, drain and terminate them; interfaces that exist never move";
+const REPLACE: &str = "drain and terminate the nodes one by one, since interfaces that exist never move; `eniplan apply --roll` replaces nodes only where it moves their group to another version";
 
 /// Pods that are listed as evidence for one node; more say nothing new.
 const PODS_AS_EVIDENCE: usize = 3;
